@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import pyarrow as pa
 import pytest
 
+from hushtable.errors import HierarchyError, PolicyError
 from hushtable.linked.policy import LinkedPolicy, read_policy
+from hushtable.linked.run import check_data
 from hushtable.policy.faults import InvalidPolicy
 from hushtable.policy.policy import Policy
 
@@ -20,13 +23,15 @@ def changed(table, **settings):
 @pytest.mark.parametrize(
     ("settings", "sentence"),
     [
-        ({**BASE, "knows": 0}, "knows"),
-        ({**BASE, "knows": 5}, "at most 4"),
+        ({**BASE, "knows": 0}, "knows: It must be a whole number from 1 to 4, or all. Got 0 instead."),
+        ({**BASE, "knows": 5}, "More than 4 known events have too many combinations"),
+        ({**BASE, "knows": "al"}, "knows: It must be a whole number from 1 to 4, or all. Got a str instead."),
         ({**BASE, "models": []}, "no privacy model"),
         ({**BASE, "models": [{"average-risk": {"average": 0.2}}]}, "more than one group"),
         ({**BASE, "models": [{"k-anonymity": {"k": 2, "subsets": 1}}]}, "more than one group"),
         (changed("people", key=()), "needs 'key'"),
         (changed("people", knows=1), "for tables of events"),
+        (changed("people", counts=True), "'counts' is for tables of events"),
         (changed("people", columns={"age": {"role": "sensitive"}}), "no quasi-identifier"),
         (changed("events", of="person"), "no table 'person'. "),
         (changed("events", of=None), "2 tables belong to no other one"),
@@ -68,3 +73,23 @@ def test_files_tell_their_kind(tmp_path):
     assert isinstance(read_policy(tmp_path / "one.yaml"), Policy)
     with pytest.raises(InvalidPolicy, match=r"line 3: tables\.people\.keys: There is no setting 'keys'\. Did you mean"):
         LinkedPolicy.from_yaml("tables:\n  people:\n    keys: id\n    columns: {}\n")
+
+
+def test_masks_do_not_depend_on_values_that_may_be_suppressed():
+    code = {"role": "quasi", "hierarchy": {"prefix": {"steps": [2]}}}
+    tables = {
+        "people": {**PEOPLE, "columns": {"age": {"role": "quasi"}}},
+        "events": {**EVENTS, "columns": {"code": code}},
+    }
+    data = {
+        "people": pa.table({"id": [1, 2], "age": [30, 30]}),
+        "events": pa.table({"id": [1, 2], "code": ["A1", "A10"]}),
+    }
+    policy = LinkedPolicy(**{**BASE, "tables": tables})
+    with pytest.raises(PolicyError, match=r"events\.code differ in length.*length: 7"):
+        check_data(data, policy)
+    tables["events"]["columns"]["code"]["hierarchy"]["prefix"]["length"] = 2
+    with pytest.raises(HierarchyError, match="up to 3 characters, but its prefix hierarchy says 2"):
+        check_data(data, LinkedPolicy(**{**BASE, "tables": tables}))
+    tables["events"]["columns"]["code"]["hierarchy"]["prefix"]["length"] = 5
+    assert check_data(data, LinkedPolicy(**{**BASE, "tables": tables}))["events"] == 2

@@ -25,13 +25,19 @@ def measure(
     """Measure what a release is still good for, beside its original.
 
     What was measured when it was made is taken from its private companion. Other measures need the original: --data.
+    Of linked tables, everything was measured when they were released.
     """
     from hushtable import registry
+    from hushtable.cli.linked import is_linked_release, measure_linked, no_options
     from hushtable.cli.opening import opened
     from hushtable.cli.output import deliver, put
     from hushtable.cli.summary import print_measures
     from hushtable.errors import UsageError
 
+    if is_linked_release(folder):
+        no_options({"--only": only, "--all": every or None, "--files": files}, "measure")
+        measure_linked(folder, as_json=as_json)
+        return
     if every and only is not None:
         raise UsageError("--only names measures, and --all takes all of them.", hint="Leave one of them out.")
     known = registry.measures

@@ -23,6 +23,7 @@ from hushtable.errors import HierarchyError, ParameterError
 from hushtable.hierarchy.build import Draft, Level, Recipe, sorted_leaves
 from hushtable.hierarchy.naming import Masked
 from hushtable.io.text import to_labels
+from hushtable.params import AtLeast
 from hushtable.schema.columns import Kind
 
 if TYPE_CHECKING:
@@ -49,6 +50,9 @@ class Prefix(Recipe):
         How many characters each level masks. Defaults to 1, 2, 3, ...
     from_end : bool
         Whether the last characters are masked first, as suits postcodes; otherwise the first ones.
+    length : int, optional
+        Length of the longest value there may be. Defaults to the longest in the data, so that how much a level keeps
+        depends on it.
 
     Examples
     --------
@@ -61,6 +65,7 @@ class Prefix(Recipe):
     mask: Annotated[str, "the character in place of a masked one"] = "*"
     steps: Annotated[tuple[int, ...] | None, "characters masked at each level; 1, 2, 3, ... by default"] = None
     from_end: Annotated[bool, "mask the last characters first"] = True
+    length: Annotated[int | None, AtLeast(1), "length of the longest value; that in the data by default"] = None
 
     name: ClassVar[str] = "prefix"
     in_a_policy: ClassVar[str] = '{prefix: "*"}'
@@ -105,7 +110,14 @@ class Prefix(Recipe):
         """Mask the text of the values."""
         leaves, _ = sorted_leaves(values, kind, counts, column)
         text = to_labels(leaves)
-        length = pc.max(pc.utf8_length(text)).as_py() or 0
+        longest = pc.max(pc.utf8_length(text)).as_py() or 0
+        length = self.length or longest
+        if longest > length:
+            raise HierarchyError(
+                f"Column {column!r} has values of up to {longest} characters, but its prefix hierarchy says {length}.",
+                code="length",
+                hint="Correct 'length'.",
+            )
         if self.steps is None and length > MAX_DEFAULT_LENGTH:
             raise HierarchyError(
                 f"Column {column!r} has values of up to {length} characters: masking them one by one would give"

@@ -66,6 +66,8 @@ class Entry:
         entries of 0.1.0.
     sealed : str
         What was promised, readable with the key alone; empty in entries of 0.1.0.
+    linked : bool
+        Whether it is of linked tables: then nothing is known of events, and no release of the same people is judged.
     """
 
     name: str
@@ -85,6 +87,7 @@ class Entry:
     entry_rows: IntArray = field(default_factory=lambda: np.empty(0, dtype=np.int64))
     tags: npt.NDArray[np.uint64] = field(default_factory=lambda: _NONE)
     sealed: str = ""
+    linked: bool = False
 
     @property
     def known(self) -> bool:

@@ -12,7 +12,7 @@ from typing import Annotated, Any, Literal, Self
 
 from pydantic import AfterValidator, BeforeValidator, Field, PrivateAttr, ValidationError
 
-from hushtable.errors import HushtableError, did_you_mean
+from hushtable.errors import HushtableError, ParameterError, did_you_mean
 from hushtable.io.canonical import digest
 from hushtable.io.versions import FORMATS
 from hushtable.models.base import Monotone, PrivacyModel, Stat
@@ -44,7 +44,22 @@ def _names(given: Any) -> Any:
 
 
 Names = Annotated[tuple[str, ...], BeforeValidator(_names, json_schema_input_type=str | tuple[str, ...])]
-Known = Annotated[int, Field(ge=1, le=MOST_KNOWN, strict=True)] | Literal["all"]
+
+
+def _known(given: Any) -> Any:
+    """Say in one sentence what a number of events may be."""
+    if isinstance(given, str) and given == "all":
+        return given
+    if type(given) is not int or not 1 <= given <= MOST_KNOWN:
+        got = f"Got {given!r} instead." if type(given) is int else f"Got a {type(given).__name__} instead."
+        raise ParameterError(
+            f"It must be a whole number from 1 to {MOST_KNOWN}, or all. {got}",
+            hint=f"More than {MOST_KNOWN} known events have too many combinations to count.",
+        )
+    return given
+
+
+Known = Annotated[int | Literal["all"], BeforeValidator(_known, json_schema_input_type=int | Literal["all"])]
 
 
 class TablePolicy(StrictModel):
@@ -66,6 +81,8 @@ class TablePolicy(StrictModel):
     """columns that name a row of that table. Defaults to the columns of its key"""
     knows: Known | None = None
     """how many events of this table an adversary may know about a person, or all. Defaults to the policy's 'knows'"""
+    counts: Annotated[bool, Field(strict=True)] = False
+    """whether others may know how many events of this table a person has"""
     weight: Annotated[float, Field(gt=0, le=1e6, strict=True, allow_inf_nan=False)] = 1.0
     """how much the detail of this table matters compared with the others"""
     relative: Annotated[Mapping[str, str], AfterValidator(freeze)] = Field(default_factory=dict)
@@ -92,7 +109,7 @@ class LinkedPolicy(StrictModel):
     crowd : int, optional
         Smallest number of people with equal published attributes. By default it is chosen by what the release loses.
     algorithm : {"greedy", "exact"}
-        ``exact`` finds the fewest suppressed events of very small tables, by trying.
+        ``exact`` finds the levels and suppressed events that lose least, by trying; for very small tables.
     missing : {"own_category", "error"}
     missing_values : list of str
     seed : int
@@ -173,6 +190,11 @@ class LinkedPolicy(StrictModel):
         """Return the columns that name the row of another table that a row belongs to."""
         table = self.tables[name]
         return table.by or (self.tables[table.of].key if table.of else ())
+
+    @property
+    def counted(self) -> tuple[str, ...]:
+        """The tables of which others may know how many events a person has."""
+        return tuple(name for name in self.events if self.tables[name].counts)
 
     def parents(self) -> frozenset[str]:
         """Return the tables that others belong to."""
@@ -362,7 +384,7 @@ def _structure(policy: LinkedPolicy) -> Iterator[Fault]:
         while above is not None and above in policy.tables and above not in seen:
             seen.append(above)
             above = policy.tables[above].of
-        if above is not None:
+        if above in seen:
             yield Fault(("tables", name, "of"), "The tables belong to each other in a circle.",
                         "Every table leads to that of people.", "cycle")  # fmt: skip
         key = policy.tables[table.of].key
@@ -386,7 +408,7 @@ def _table(policy: LinkedPolicy, name: str, table: TablePolicy) -> Iterator[Faul
         if not table.named(Role.QUASI):
             yield Fault((*place, "columns"), "The table of people has no quasi-identifier.",
                         "Give at least one column the role 'quasi'.", "no-quasi")  # fmt: skip
-        for setting in ("by", "knows", "relative"):
+        for setting in ("by", "knows", "counts", "relative"):
             if setting in table.model_fields_set:
                 yield Fault((*place, setting), f"{setting!r} is for tables of events.", "Remove it.", "not-for-people")
         return

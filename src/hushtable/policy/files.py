@@ -38,7 +38,8 @@ def load_policy(path: str | os.PathLike[str]) -> Policy:
         raise PolicyError(
             f"{file.name} is a policy of linked tables, which is not what is asked for here.",
             code="linked",
-            hint="'hushtable check', 'run', 'verify' and 'attack' take it; in Python, read_policy and open_linked.",
+            hint="'check', 'run', 'verify', 'measure', 'risk', 'attack', 'report', 'sample' and 'ledger' take linked "
+            "tables; in Python, read_policy and open_release.",
         )
     return Policy.from_yaml(text, file=file.name).based_in(file.parent)
 

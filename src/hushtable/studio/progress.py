@@ -41,7 +41,7 @@ def done_steps(studio: _Studio, project: Project) -> set[str]:
     once there was a release to look at; Attack & risk once one of both was asked for; Export once a file was taken.
     """
     facts = project.facts
-    if project.profile is None:
+    if project.profile is None and not project.linked:
         return set()
     done = {"data", *facts.get("visited", [])}
     runs = runs_of(project)

@@ -21,6 +21,7 @@ __all__ = [
     "OUTSIDE",
     "TABLES",
     "UNPACKED",
+    "UPLOADS",
     "check_content",
     "check_limit",
     "check_unpacked",
@@ -31,7 +32,10 @@ LARGEST = 4 * 2**30
 """Bytes of an upload."""
 
 TABLES = (".csv", ".tsv", ".txt", ".csv.gz", ".tsv.gz", ".txt.gz", ".parquet", ".pq", ".arrow", ".feather", ".xlsx")
-"""Endings of the tables that may be uploaded."""
+"""Endings of tables."""
+
+UPLOADS = (*TABLES, ".zip")
+"""Endings of what may be uploaded as data: a ZIP file holds linked tables and their policy."""
 
 HIERARCHIES = (".csv", ".tsv", ".txt", ".yaml", ".yml")
 """Endings of the other files of a project: hierarchies and tables beside the data."""
@@ -42,10 +46,10 @@ OUTSIDE = (".csv", ".tsv", ".txt", ".parquet", ".xlsx")
 UNPACKED = "HUSHTABLE_STUDIO_UNPACKED"
 """Environment variable: MiB that an upload may unpack to in any project."""
 
-_BEGINS = {".parquet": b"PAR1", ".pq": b"PAR1", ".xlsx": b"PK", ".gz": b"\x1f\x8b", ".arrow": b"ARROW1"}
+_BEGINS = {".parquet": b"PAR1", ".pq": b"PAR1", ".xlsx": b"PK", ".zip": b"PK", ".gz": b"\x1f\x8b", ".arrow": b"ARROW1"}
 
 
-def check_upload_name(name: str, endings: tuple[str, ...] = TABLES) -> str:
+def check_upload_name(name: str, endings: tuple[str, ...] = UPLOADS) -> str:
     """Return the name of an upload, if the studio takes such files.
 
     Examples
@@ -81,7 +85,7 @@ def check_content(path: Path, name: str) -> None:
             code="file-content",
             hint="Give it the ending of what it is, or save it again.",
         )
-    if ending == ".xlsx" and not zipfile.is_zipfile(path):
+    if ending in (".xlsx", ".zip") and not zipfile.is_zipfile(path):
         raise _damaged(ending)
 
 
@@ -171,10 +175,19 @@ def _unpacked_gz(path: Path, limit: int) -> int:
     return seen
 
 
+def _unpacked_zip(path: Path, limit: int) -> int:
+    try:
+        with zipfile.ZipFile(path) as archive:
+            return sum(entry.file_size for entry in archive.infolist())
+    except (OSError, ValueError, zipfile.BadZipFile, NotImplementedError):
+        raise _damaged(".zip") from None
+
+
 # formats whose files may be far smaller than what is in them; each counts until the limit is passed
 _COUNTS: dict[str, Callable[[Path, int], int]] = {
     ".gz": _unpacked_gz,
     ".xlsx": unpacked_excel,
+    ".zip": _unpacked_zip,
     ".parquet": unpacked_parquet,
     ".pq": unpacked_parquet,
     ".arrow": unpacked_ipc,

@@ -64,6 +64,7 @@ def rows_page(run: Run, offset: int, limit: int, *, original: bool = False) -> d
     dict
         ``shades`` are shares per quasi-identifier, from 0 (as it was) to 1 (says nothing).
     """
+    run.project.one_table()
     facts = run.facts
     found = page(run.folder / "view.parquet", offset, min(limit, MOST))
     published = found.select([f"p{i}" for i in range(len(facts["published"]))])
@@ -84,6 +85,7 @@ def rows_page(run: Run, offset: int, limit: int, *, original: bool = False) -> d
 
 def classes_page(run: Run, offset: int, limit: int) -> dict[str, Any]:
     """Some classes: published cells, people, scores, and where their rows are."""
+    run.project.one_table()
     facts = run.facts
     found = page(run.folder / "classes.parquet", offset, min(limit, MOST))
     return {
@@ -113,6 +115,7 @@ def boxes_of(run: Run, first: int, second: int, most: int = 90) -> list[tuple[in
 
 def space_page(run: Run, offset: int, limit: int, *, fits: bool = False) -> dict[str, Any]:
     """Some solutions that a search looked at, the best first."""
+    run.project.one_table()
     facts = run.facts
     path = run.folder / "space.parquet"
     columns = facts["space_columns"]

@@ -1,15 +1,17 @@
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from hushtable.io import dictionaries
-from hushtable.io.dictionaries import compact, decode, encode, from_codes, to_codes, value_ranks
+from hushtable.io.dictionaries import compact, decode, encode, from_codes, plain_bytes, to_codes, value_ranks
 
 cells = st.lists(st.one_of(st.none(), st.sampled_from(["a", "b", "é", ""])), max_size=12)
 
@@ -88,3 +90,37 @@ def test_ranks_tell_zeros_apart(numbers: list[float]) -> None:
     expected = [1 + ordered.index((n, math.copysign(1, n))) for n in numbers]
     for kind in (pa.float64(), pa.float32()):
         assert value_ranks(pa.array(numbers, kind)).tolist() == expected
+
+
+@pytest.mark.parametrize("first", [0, 2])
+@pytest.mark.parametrize(
+    "kind",
+    [
+        pa.string(),
+        pa.large_string(),
+        pa.string_view(),
+        pa.dictionary(pa.int8(), pa.string()),
+        pa.list_(pa.dictionary(pa.int32(), pa.string())),
+        pa.struct({"a": pa.string_view()}),
+        pa.map_(pa.string(), pa.string()),
+        pa.run_end_encoded(pa.int32(), pa.string()),
+    ],
+    ids=str,
+)
+def test_plain_bytes_counts_every_text_of_every_row(kind: pa.DataType, first: int) -> None:
+    texts = ["x" * n if n % 3 else None for n in (0, 1, 300, 2, 2, 2, 40, 40, 6)]
+    wrapped: dict[str, list[Any]] = {
+        "list": [[t, t] for t in texts],
+        "struct": [{"a": t} for t in texts],
+        "map": [[("k", t)] for t in texts],
+    }
+    values = next((made for name, made in wrapped.items() if str(kind).startswith(name)), texts)
+    if pa.types.is_run_end_encoded(kind):
+        column = pc.run_end_encode(pa.array(texts, pa.string()))
+    else:
+        column = pa.array(values, kind)
+    twice = 2 if str(kind).startswith("list") else 1
+    least = twice * sum(len(text or "") for text in texts[first:])
+    found = plain_bytes(pa.record_batch([column.slice(first)], names=["a"]))
+    # and some bytes a value for what says where it ends
+    assert least <= found <= least + 400

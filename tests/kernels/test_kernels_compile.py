@@ -48,6 +48,19 @@ def test_the_twin_serves_until_the_kernel_is_in_the_cache_which_serves_from_then
     assert run(SCRIPT, tmp_path).stdout.split() == ["kernel", "1", "1", "True"]
 
 
+def test_kernels_that_were_compiled_before_are_taken_over(tmp_path):
+    """As in a container, whose image has them where nothing can be written."""
+    image, cache = tmp_path / "image", tmp_path / "cache"
+    run(SCRIPT, image)
+    done = run(SCRIPT, cache, HUSHTABLE_KERNELS=str(image))
+    assert done.stdout.split() == ["kernel", "1", "1", "True"]
+    files = {file.relative_to(image): file.read_bytes() for file in image.rglob("*") if file.is_file()}
+    assert files == {file.relative_to(cache): file.read_bytes() for file in cache.rglob("*") if file.is_file()}
+    assert {path.name for path in tmp_path.iterdir()} == {"image", "cache"}
+    # what is not there is compiled
+    assert run(SCRIPT, tmp_path / "other", HUSHTABLE_KERNELS="/nowhere").stdout.split()[0] == "twin"
+
+
 def test_a_large_table_waits_for_the_compiler_and_is_told_so(tmp_path):
     done = run(SCRIPT.replace("key =", "compile.TWIN_UP_TO = 0\nkey ="), tmp_path)
     assert done.stdout.split() == ["kernel", "1", "0", "True"]

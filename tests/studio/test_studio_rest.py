@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import gzip
 import io
 import zipfile
 
+import pyarrow as pa
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from pyarrow import parquet as pq
 from support_studio import finished
 
 from hushtable.datasets.patients import patients as patients_table
@@ -112,14 +115,25 @@ def test_what_is_not_taken(client, studio, name, content, status):
     assert list((project.folder / "data").iterdir()) == []
 
 
-def test_a_workbook_that_unpacks_to_too_much(client, studio, monkeypatch):
-    monkeypatch.setenv("HUSHTABLE_STUDIO_UNPACKED", "4")
-    packed = io.BytesIO()
-    with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED, compresslevel=1) as out:
-        out.writestr("sheet.xml", b"\0" * 2**23)
-    project = studio.create("bomb")
-    answer = client.put(f"/api/projects/{project.id}/data?name=a.xlsx", content=packed.getvalue())
-    assert answer.status_code == 413
+def test_a_file_that_unpacks_to_too_much(client, studio):
+    content = gzip.compress(b"a\n" + b"1\n" * 2**22)
+    at = f"/api/projects/{studio.create('bomb').id}"
+    assert client.patch(at, json={"unpacked": 4}).json()["unpacked"] == 4
+    over = job_of(client, studio, client.put(f"{at}/data?name=a.csv.gz", content=content), state="failed")
+    assert over.error["code"] == "too-large" and over.error["message"] == "The file unpacks to more than 4 MiB."
+    assert client.patch(at, json={"unpacked": 0}).status_code == 422
+    assert client.patch(at, json={"name": "Trusted"}).json()["unpacked"] == 4
+    assert client.patch(at, json={"unpacked": None}).json() == {**client.get(at).json(), "unpacked": None}
+    job_of(client, studio, client.put(f"{at}/data?name=a.csv.gz", content=content))
+
+
+def test_a_population_that_unpacks_to_too_much(client, studio):
+    project, packed = studio.create("bomb"), io.BytesIO()
+    pq.write_table(pa.table({"a": pa.nulls(70 << 20, pa.int8())}), packed)
+    for name, content, status in (("a.parquet", packed.getvalue(), 413), ("b.parquet", b"PAR1 damaged", 422)):
+        answer = client.put(f"/api/projects/{project.id}/files/{name}", content=content)
+        assert answer.status_code == status and str(project.folder) not in answer.text
+    assert list((project.folder / "files").iterdir()) == []
 
 
 def test_a_file_that_cannot_be_read_fails_in_words(client, studio):

@@ -21,6 +21,7 @@ __all__ = [
     "from_codes",
     "look_up",
     "null_last",
+    "plain_bytes",
     "smallest_index",
     "to_codes",
     "value_ranks",
@@ -252,3 +253,49 @@ def decode(column: pa.Array | pa.ChunkedArray) -> pa.Array | pa.ChunkedArray:
             return column
         return pa.chunked_array([decode(c) for c in column.chunks], type=column.type.value_type)
     return column.dictionary_decode() if pa.types.is_dictionary(column.type) else column
+
+
+def plain_bytes(batch: pa.RecordBatch) -> int:
+    """Return about how many bytes the values take when each row has its own: a dictionary may be far smaller.
+
+    Examples
+    --------
+    >>> coded = pa.array(["a" * 1000] * 500).dictionary_encode()
+    >>> coded.nbytes < 4000, plain_bytes(pa.record_batch([coded], names=["a"]))
+    (True, 504000)
+    """
+    return sum(_plain_bytes(column) for column in batch.columns)
+
+
+def _plain_bytes(column: pa.Array) -> int:
+    kind = column.type
+    if pa.types.is_dictionary(kind):
+        lengths = _lengths(column.dictionary)
+        codes = column.indices.drop_null().to_numpy()
+        return 8 * len(column) + int(lengths[codes].sum())
+    if pa.types.is_run_end_encoded(kind):
+        runs = np.diff(column.run_ends.to_numpy().astype(np.int64), prepend=0)
+        return 8 * len(column) + int((runs * _lengths(column.values)).sum())
+    if pa.types.is_string_view(kind) or pa.types.is_binary_view(kind):
+        return 8 * len(column) + int(_lengths(column).sum())
+    if pa.types.is_struct(kind):
+        return sum(map(_plain_bytes, column.flatten()))
+    if pa.types.is_list(kind) or pa.types.is_large_list(kind) or pa.types.is_fixed_size_list(kind):
+        return 8 * len(column) + _plain_bytes(column.flatten())
+    if pa.types.is_map(kind):
+        return 8 * len(column) + _plain_bytes(column.keys) + _plain_bytes(column.items)
+    return int(column.nbytes)
+
+
+def _lengths(values: pa.Array) -> npt.NDArray[np.int64]:
+    """Bytes of each text; 0 for what has few."""
+    kind = values.type
+    if pa.types.is_string_view(kind) or pa.types.is_binary_view(kind):
+        # a view begins with the length of what it shows
+        views = np.frombuffer(values.buffers()[1], np.int32)[4 * values.offset :: 4][: len(values)]
+        return np.where(values.is_valid().to_numpy(zero_copy_only=False), views, 0).astype(np.int64)
+    sized = pa.types.is_large_string(kind) or pa.types.is_large_binary(kind)
+    if sized or pa.types.is_string(kind) or pa.types.is_binary(kind):
+        found: npt.NDArray[np.int64] = pc.fill_null(pc.binary_length(values), 0).to_numpy().astype(np.int64)
+        return found
+    return np.zeros(len(values), np.int64)

@@ -7,9 +7,13 @@ import importlib
 import os
 import re
 import zipfile
-from collections.abc import Sequence
+import zlib
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from itertools import islice
 from pathlib import Path
 from typing import Any
+from xml.parsers import expat
 
 import pyarrow as pa
 
@@ -19,10 +23,12 @@ from hushtable.io.names import check_names, select_names
 from hushtable.io.sniff import open_bytes
 from hushtable.io.text import to_labels
 
-__all__ = ["read_excel", "sheet_names"]
+__all__ = ["read_excel", "sheet_names", "unpacked_excel"]
 
 _FORMULA = re.compile(rb"<(?:\w+:)?f[ />]")
 _READABLE = ("text and numbers", "text and dates")
+_ITEM = 32
+"""Bytes that an element, an attribute or an empty cell is counted as."""
 
 
 def read_excel(
@@ -59,26 +65,27 @@ def read_excel(
     where = f"The file {str(file)!r}"
     with open_bytes(file):  # a missing file or a folder is reported in our words
         pass
-    found = _sheet(_book(file), sheet, where)
-    rows = iter(found.iter_rows(values_only=True))
-    header = list(next(rows, ()))
-    while header and header[-1] is None:
-        header.pop()
-    if not header:
-        raise DataError(f"{where} is empty.", code="empty-file", hint="The names belong in its first row.")
-    names = check_names(["" if name is None else name for name in header], where)
-    wanted = select_names(names, columns, where)
-    body = [row for row in rows if any(cell is not None for cell in row)]
-    if not body:
-        raise DataError(f"{where} has a header but no rows.", code="no-rows", hint=_others(found))
-    extra = sum(any(cell is not None for cell in row[len(names) :]) for row in body)
-    if extra:
-        raise DataError(
-            f"{where} has {extra} rows with cells beyond the named columns.",
-            code="ragged-rows",
-            hint="Name every column in the first row, or clear those cells.",
-        )
-    _check_formulas(file, found, names, where)
+    with _book(file) as book:
+        found = _sheet(book, sheet, where)
+        rows = _rows(found, file)
+        header = list(next(rows, ()))
+        while header and header[-1] is None:
+            header.pop()
+        if not header:
+            raise DataError(f"{where} is empty.", code="empty-file", hint="The names belong in its first row.")
+        names = check_names(["" if name is None else name for name in header], where)
+        wanted = select_names(names, columns, where)
+        body = [row for row in rows if any(cell is not None for cell in row)]
+        if not body:
+            raise DataError(f"{where} has a header but no rows.", code="no-rows", hint=_others(found))
+        extra = sum(any(cell is not None for cell in row[len(names) :]) for row in body)
+        if extra:
+            raise DataError(
+                f"{where} has {extra} rows with cells beyond the named columns.",
+                code="ragged-rows",
+                hint="Name every column in the first row, or clear those cells.",
+            )
+        _check_formulas(file, found, names, where)
     places = [names.index(name) for name in wanted]
     data = [_column(names[p], [row[p] if p < len(row) else None for row in body], where) for p in places]
     return pa.table(data, names=wanted)
@@ -86,10 +93,83 @@ def read_excel(
 
 def sheet_names(path: str | os.PathLike[str]) -> list[str]:
     """Return the names of a workbook's sheets, in their order."""
-    return [sheet.title for sheet in _book(Path(path)).worksheets]
+    with _book(Path(path)) as book:
+        return [sheet.title for sheet in book.worksheets]
 
 
-def _book(path: Path, *, formulas: bool = False) -> Any:
+def unpacked_excel(path: str | os.PathLike[str], most: int) -> int:
+    """Return about how many bytes a workbook unpacks to; some number above ``most`` where it is more, found early.
+
+    Raises
+    ------
+    DataError
+        If it is damaged.
+
+    Examples
+    --------
+    >>> import tempfile, openpyxl
+    >>> book = openpyxl.Workbook()
+    >>> book.active.append(["age"]); book.active.append([22])
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     book.save(Path(folder, "t.xlsx"))
+    ...     unpacked_excel(Path(folder, "t.xlsx"), 1 << 20) < 1 << 20, unpacked_excel(Path(folder, "t.xlsx"), 9) > 9
+    (True, True)
+    """
+    file = Path(path)
+    seen = 0
+    try:
+        with zipfile.ZipFile(file) as packed:
+            # no program unpacks more of a part than is written here
+            seen = sum(part.file_size for part in packed.infolist())
+            items = 0
+            for part in packed.infolist():
+                if seen <= most and items * _ITEM <= most:
+                    items += _items(packed, part, most // _ITEM - items)
+            seen = max(seen, items * _ITEM)
+    except (OSError, EOFError, ValueError, zlib.error, zipfile.BadZipFile, NotImplementedError, expat.ExpatError):
+        seen = -1
+    if seen < 0:
+        raise _damaged(file)
+    if seen > most:
+        return seen
+    return max(seen, _text_bytes(file, most))
+
+
+def _items(packed: zipfile.ZipFile, part: zipfile.ZipInfo, most: int) -> int:
+    """The elements and attributes of a part, of which a reader makes objects; at most some more than ``most``."""
+    items = 0
+
+    def begin(_: str, attributes: list[str]) -> None:
+        nonlocal items
+        items += 1 + len(attributes) // 2
+
+    parser = expat.ParserCreate()
+    parser.ordered_attributes = True
+    parser.StartElementHandler = begin
+    with packed.open(part) as stream:
+        while items <= most and (piece := stream.read(1 << 16)):
+            try:
+                parser.Parse(piece)
+            except expat.ExpatError:
+                # a picture, say; a sheet that is no XML is found when it is read
+                return items
+    return items
+
+
+def _text_bytes(path: Path, most: int) -> int:
+    """The size of the sheets as text: cells may share one long text, and rows and columns may be left out."""
+    seen = 0
+    with _book(path) as book:
+        for sheet in book.worksheets:
+            for row in _rows(sheet, path):
+                seen += _ITEM * (1 + len(row)) + sum(len(cell) for cell in row if isinstance(cell, str))
+                if seen > most:
+                    return seen
+    return seen
+
+
+@contextmanager
+def _book(path: Path, *, formulas: bool = False) -> Iterator[Any]:
     try:
         openpyxl: Any = importlib.import_module("openpyxl")
     except ImportError:
@@ -98,21 +178,45 @@ def _book(path: Path, *, formulas: bool = False) -> Any:
             code="needs-openpyxl",
             hint="Install it with: pip install 'hushtable[excel]', or save the sheet as CSV.",
         ) from None
-    book = None
-    try:
-        # Not read_only: that mode trusts the sheet's declared size, which some writers get wrong.
-        book = openpyxl.load_workbook(path, data_only=not formulas)
-    except MemoryError:
-        raise
-    except Exception:  # what a damaged file trips in there is anybody's guess: zlib, XML, a missing attribute, ...
+    with path.open("rb") as stream:
         book = None
-    if book is None or not book.worksheets:
-        raise DataError(
-            f"The file {str(path)!r} is not a complete Excel workbook.",
-            code="damaged-file",
-            hint="Save it again as .xlsx, or as CSV.",
-        )
-    return book
+        try:
+            # rows are read as they are asked for, so that a large sheet is never held as objects
+            book = openpyxl.load_workbook(stream, data_only=not formulas, read_only=True, keep_links=False)
+        except MemoryError:
+            raise
+        except Exception:  # what a damaged file trips in there is anybody's guess: zlib, XML, a missing attribute, ...
+            book = None
+        if book is None or not book.worksheets:
+            raise _damaged(path)
+        yield book
+
+
+def _rows(sheet: Any, path: Path, *, values_only: bool = True) -> Iterator[tuple[Any, ...]]:
+    # some writers get the declared size wrong
+    sheet.reset_dimensions()
+    rows = iter(sheet.iter_rows(values_only=values_only))
+    while True:
+        row = None
+        try:
+            row = next(rows)
+        except StopIteration:
+            return
+        except MemoryError:
+            raise
+        except Exception:
+            row = None
+        if row is None:
+            raise _damaged(path)
+        yield row
+
+
+def _damaged(path: Path) -> DataError:
+    return DataError(
+        f"The file {str(path)!r} is not a complete Excel workbook.",
+        code="damaged-file",
+        hint="Save it again as .xlsx, or as CSV.",
+    )
 
 
 def _sheet(book: Any, wanted: str | None, where: str) -> Any:
@@ -134,13 +238,15 @@ def _check_formulas(path: Path, sheet: Any, names: Sequence[str], where: str) ->
     """Refuse a sheet with formulas that no program has computed: what is read of them is an empty cell."""
     if not _may_have_formulas(path):
         return
-    written = next(s for s in _book(path, formulas=True).worksheets if s.title == sheet.title)
     lacking: dict[str, int] = {}
-    for row in written.iter_rows(min_row=2):
-        for cell in row:
-            if cell.data_type == "f" and sheet.cell(cell.row, cell.column).value is None:
-                name = names[cell.column - 1] if cell.column <= len(names) else "(no name)"
-                lacking[name] = lacking.get(name, 0) + 1
+    with _book(path, formulas=True) as book:
+        written = next(s for s in book.worksheets if s.title == sheet.title)
+        rows = zip(_rows(written, path, values_only=False), _rows(sheet, path), strict=True)
+        for row, values in islice(rows, 1, None):
+            for i, cell in enumerate(row):
+                if cell.data_type == "f" and values[i] is None:
+                    name = names[i] if i < len(names) else "(no name)"
+                    lacking[name] = lacking.get(name, 0) + 1
     if lacking:
         said = ", ".join(f"{name!r} ({n:,})" for name, n in lacking.items())
         raise DataError(

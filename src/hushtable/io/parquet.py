@@ -13,6 +13,8 @@ from pyarrow import parquet as pq
 
 from hushtable.errors import DataError
 from hushtable.io.batches import rebatch
+from hushtable.io.dictionaries import plain_bytes
+from hushtable.io.footer import claimed_values
 from hushtable.io.names import check_names, select_names
 from hushtable.io.plain import plain_types
 from hushtable.io.remote import open_remote
@@ -20,10 +22,11 @@ from hushtable.io.sniff import open_bytes
 from hushtable.io.text import is_text
 from hushtable.io.urls import Source, is_url, shown
 
-__all__ = ["iter_parquet", "parquet_names", "parquet_pieces", "read_parquet"]
+__all__ = ["iter_parquet", "parquet_names", "parquet_pieces", "read_parquet", "unpacked_parquet"]
 
 # UnicodeDecodeError, among the ValueErrors: a column's name that is not UTF-8
 _FAULTS = (pa.ArrowException, OSError, ValueError)
+_COUNTED = 4096
 
 
 def read_parquet(path: Source, *, columns: Sequence[str] | None = None) -> pa.Table:
@@ -146,6 +149,51 @@ def parquet_names(path: Source) -> list[str]:
     """
     with _open(path) as source:
         return check_names(source.schema_arrow.names, f"The file {shown(path)!r}")
+
+
+def unpacked_parquet(path: Path, most: int) -> int:
+    """Return about how many bytes a file unpacks to; some number above ``most`` where it is more, found early.
+
+    Texts count once for each row that has them: a file holds them once, and may have billions of rows in a few bytes.
+
+    Raises
+    ------
+    DataError
+        If it is damaged.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     pq.write_table(pa.table({"b": ["x" * 100] * 1000}), Path(folder, "t.parquet"))
+    ...     unpacked_parquet(Path(folder, "t.parquet"), 1 << 20)
+    108000
+    """
+    with _open(path) as source:
+        metadata, schema = source.metadata, source.schema
+        groups = [metadata.row_group(i) for i in range(metadata.num_row_groups)]
+        claimed: int = max(sum(one.total_byte_size for one in groups), metadata.num_rows * len(source.schema_arrow))
+        leaves = [schema.column(i) for i in range(len(schema))]
+    if any(leaf.max_repetition_level for leaf in leaves):
+        values = claimed_values(path)
+        if values < 0:
+            raise _damaged(path)
+        claimed = max(claimed, values)
+    if claimed > most:
+        return claimed
+    seen = 0
+    texts = [leaf.path for leaf in leaves if leaf.physical_type == "BYTE_ARRAY"]
+    try:
+        with pq.ParquetFile(path, read_dictionary=texts) as source:
+            for batch in source.iter_batches(batch_size=_COUNTED):
+                seen += plain_bytes(batch)
+                if seen > most:
+                    break
+    except _FAULTS:
+        seen = -1
+    if seen < 0:
+        raise _damaged(path)
+    return max(seen, claimed)
 
 
 @contextmanager

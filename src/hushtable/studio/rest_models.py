@@ -18,6 +18,7 @@ __all__ = [
     "NewProject",
     "NewQuery",
     "PolicyText",
+    "ProjectChange",
     "ProjectView",
     "ReportRequest",
     "RiskRequest",
@@ -46,6 +47,15 @@ class NewProject(_Body):
     """its title"""
 
 
+class ProjectChange(_Body):
+    """Another name or limit for a project; what is not given stays."""
+
+    name: Annotated[str | None, Field(min_length=1, max_length=80)] = None
+    """its title"""
+    unpacked: Annotated[int | None, Field(ge=1, le=2**20)] = None
+    """MiB that an upload may unpack to; null: the studio's own limit"""
+
+
 class NewExample(_Body):
     """Generated patients to try the studio with."""
 
@@ -71,6 +81,7 @@ class ProjectView(BaseModel):
     origin: str | None = None
     rows: int | None = None
     columns: list[str] = []
+    unpacked: int | None = None
     runs: int = 0
     revision: str = ""
 

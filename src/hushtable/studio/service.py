@@ -30,7 +30,14 @@ from hushtable.studio.policies import confined, policy_of
 from hushtable.studio.projects import Project, Projects, check_title
 from hushtable.studio.runs import run_of, runs_of
 from hushtable.studio.store import Job
-from hushtable.studio.uploads import HIERARCHIES, LARGEST, check_content, check_upload_name
+from hushtable.studio.uploads import (
+    HIERARCHIES,
+    LARGEST,
+    check_content,
+    check_limit,
+    check_unpacked,
+    check_upload_name,
+)
 
 __all__ = ["CATALOGUES", "Studio", "check_source"]
 
@@ -79,6 +86,10 @@ class Studio:
     def rename(self, project: Project, name: str) -> None:
         """Give a project another name."""
         project.note(name=check_title(name))
+
+    def limit_unpacked(self, project: Project, mebibytes: int | None) -> None:
+        """Set how much an upload to a project may unpack to; None for the studio's own limit."""
+        project.note(unpacked=check_limit(mebibytes))
 
     def delete(self, project: Project) -> None:
         """Delete a project with its uploads and runs; what is still being done on it is cancelled."""
@@ -251,6 +262,8 @@ class Studio:
             raise UsageError("The file is too large.", code="too-large", hint="Hierarchies have at most 16 MiB.")
         with atomic_file(project.folder / "files" / name) as out:
             out.write(content)
+            out.flush()
+            check_unpacked(Path(out.name), name, project.facts.get("unpacked"))
         return f"files/{name}"
 
     # jobs

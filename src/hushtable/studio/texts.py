@@ -55,6 +55,8 @@ class T:
     UPLOAD_TEXT = "CSV, TSV, Parquet, Arrow or Excel, up to {}. It is copied into the project, and deleted with it."
     UPLOAD_LABEL = "Choose a file, or drop it here:"
     UPLOADING = "Uploading ..."
+    UNPACKED = "Unpacked size limit (MiB)"
+    UNPACKED_HINT = "A file that unpacks to more is refused. Empty: 64 to 1024 MiB, by the size of the file"
     REJECTED = "This file is too large or not of a kind that the studio takes."
     DATABASE = "Query a database"
     DATABASE_TEXT = "The address is used once and not kept. Only a single SELECT is run."

@@ -6,9 +6,13 @@ import gzip
 import os
 import zipfile
 import zlib
+from collections.abc import Callable
 from pathlib import Path
 
 from hushtable.errors import DataError, UsageError
+from hushtable.io.excel import unpacked_excel
+from hushtable.io.ipc import unpacked_ipc
+from hushtable.io.parquet import unpacked_parquet
 from hushtable.studio.home import safe_name
 
 __all__ = [
@@ -18,6 +22,7 @@ __all__ = [
     "TABLES",
     "UNPACKED",
     "check_content",
+    "check_limit",
     "check_unpacked",
     "check_upload_name",
 ]
@@ -35,7 +40,7 @@ OUTSIDE = (".csv", ".tsv", ".txt", ".parquet", ".xlsx")
 """Endings of tables of the population and of what somebody believes."""
 
 UNPACKED = "HUSHTABLE_STUDIO_UNPACKED"
-"""Environment variable: MiB that an upload may unpack to."""
+"""Environment variable: MiB that an upload may unpack to in any project."""
 
 _BEGINS = {".parquet": b"PAR1", ".pq": b"PAR1", ".xlsx": b"PK", ".gz": b"\x1f\x8b", ".arrow": b"ARROW1"}
 
@@ -76,58 +81,102 @@ def check_content(path: Path, name: str) -> None:
             code="file-content",
             hint="Give it the ending of what it is, or save it again.",
         )
-    if ending == ".xlsx":
-        # its table of contents says how large it is; a .gz file has to be unpacked for that, which a job does
-        check_unpacked(path, name)
+    if ending == ".xlsx" and not zipfile.is_zipfile(path):
+        raise _damaged(ending)
 
 
-def check_unpacked(path: Path, name: str) -> None:
+def check_unpacked(path: Path, name: str, given: int | None = None) -> None:
     """Refuse a small file that unpacks to more than the machine can bear; stops at the limit.
 
-    The limit is 1 GiB, and 250 times the file's own size from 64 MiB on, which real tables stay far below.
-    ``HUSHTABLE_STUDIO_UNPACKED`` sets another one, in MiB.
+    Parameters
+    ----------
+    path : Path
+    name : str
+        Its ending says what it is.
+    given : int, optional
+        MiB that the project sets as its limit. Defaults to 1 GiB, and to 250 times the file's size for small files,
+        at least 64 MiB: real tables stay far below.
 
     Raises
     ------
     DataError
     """
     ending = Path(name.lower()).suffix
-    if ending not in (".gz", ".xlsx"):
+    count = _COUNTS.get(ending)
+    if count is None:
         return
-    limit = _limit(path.stat().st_size)
+    limit = _limit(path.stat().st_size, given)
     try:
-        seen = _workbook_bytes(path) if ending == ".xlsx" else _unpacked_bytes(path, limit)
-    except (OSError, EOFError, ValueError, zlib.error, zipfile.BadZipFile, NotImplementedError):
-        raise DataError(
-            f"The {ending} file is damaged or not complete.", code="file-content", hint="Save it again."
-        ) from None
+        seen = count(path, limit)
+    except DataError as error:
+        # the message has a temporary name
+        raise (_damaged(ending) if error.code == "damaged-file" else error) from None
     if seen > limit:
         raise DataError(
             f"The file unpacks to more than {limit >> 20} MiB.",
             code="too-large",
-            hint=f"Save it as Parquet, or set {UNPACKED} to the MiB that the studio may unpack.",
+            hint="If you trust it, allow this project to unpack more; otherwise check where it comes from.",
         )
 
 
-def _limit(packed: int) -> int:
+def check_limit(given: int | None) -> int | None:
+    """Return a project's limit in MiB, if it is one and the studio allows as much.
+
+    Examples
+    --------
+    >>> check_limit(2048), check_limit(None)
+    (2048, None)
+    """
+    most = _most()
+    if given is not None and not 1 <= given <= (most or 2**20):
+        raise UsageError(
+            f"The limit must be from 1 to {most or 2**20} MiB.",
+            code="unpacked",
+            hint=f"{UNPACKED} sets the most that this studio allows." if most else "",
+        )
+    return given
+
+
+def _most() -> int | None:
+    """The limit in MiB that the studio sets for all projects, if it does."""
     given = os.environ.get(UNPACKED)
     if not given:
-        return min(2**30, max(64 * 2**20, 250 * packed))
+        return None
     if not given.isdecimal() or not int(given):
         raise UsageError(
             f"{UNPACKED} must be a whole number of MiB from 1 up.", code="unpacked", hint="Correct or unset it."
         )
-    return int(given) << 20
+    return int(given)
 
 
-def _unpacked_bytes(path: Path, limit: int) -> int:
+def _limit(packed: int, given: int | None) -> int:
+    most = _most()
+    if given is not None:
+        return min(given, most or given) << 20
+    return most << 20 if most else min(2**30, max(64 * 2**20, 250 * packed))
+
+
+def _damaged(ending: str) -> DataError:
+    return DataError(f"The {ending} file is damaged or not complete.", code="file-content", hint="Save it again.")
+
+
+def _unpacked_gz(path: Path, limit: int) -> int:
     seen = 0
-    with gzip.open(path) as stream:
-        while seen <= limit and (part := stream.read(2**20)):
-            seen += len(part)
+    try:
+        with gzip.open(path) as stream:
+            while seen <= limit and (part := stream.read(2**20)):
+                seen += len(part)
+    except (OSError, EOFError, zlib.error):
+        raise _damaged(".gz") from None
     return seen
 
 
-def _workbook_bytes(path: Path) -> int:
-    with zipfile.ZipFile(path) as book:
-        return sum(entry.file_size for entry in book.infolist())
+# formats whose files may be far smaller than what is in them; each counts until the limit is passed
+_COUNTS: dict[str, Callable[[Path, int], int]] = {
+    ".gz": _unpacked_gz,
+    ".xlsx": unpacked_excel,
+    ".parquet": unpacked_parquet,
+    ".pq": unpacked_parquet,
+    ".arrow": unpacked_ipc,
+    ".feather": unpacked_ipc,
+}

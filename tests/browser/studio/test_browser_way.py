@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import gzip
 import zipfile
 
 import pytest
@@ -69,6 +70,26 @@ def test_wrong_uploads_are_told(page, tmp_path):
     page.get_by_label("SELECT").fill("SELECT 1")
     page.get_by_role("button", name="Run the query").click()
     page.get_by_text("asks database servers only").wait_for()
+
+
+def test_a_project_decides_how_much_an_upload_may_unpack_to(page, tmp_path):
+    page.get_by_label("Name of the project").fill("Packed")
+    page.get_by_role("button", name="Create", exact=True).click()
+    page.get_by_role("heading", name="Upload a table").wait_for()
+    packed = tmp_path / "people.csv.gz"
+    packed.write_bytes(gzip.compress(b"age,sex\n" + b"30,f\n31,m\n" * 200_000))
+    limit = page.get_by_label("Unpacked size limit (MiB)")
+    limit.fill("1")
+    limit.press("Enter")
+    page.wait_for_timeout(300)
+    page.locator("input[type=file]").set_input_files(packed)
+    page.get_by_role("alert").filter(has_text="unpacks to more than 1 MiB").wait_for()
+    assert limit.input_value() == "1"
+    limit.fill("")
+    limit.press("Enter")
+    page.wait_for_timeout(300)
+    page.locator("input[type=file]").set_input_files(packed)
+    page.get_by_text("400,000 rows, 2 columns").wait_for()
 
 
 def test_a_project_is_deleted_with_a_question(page, server):

@@ -10,7 +10,18 @@ from nicegui import ui
 from hushtable.studio import views
 from hushtable.studio.pages.file_field import file_field
 from hushtable.studio.pages.layout import Page
-from hushtable.studio.pages.widgets import attempted, card, failed, html_table, note, pager, sure, text, watch
+from hushtable.studio.pages.widgets import (
+    attempted,
+    card,
+    failed,
+    html_table,
+    note,
+    once_left,
+    pager,
+    sure,
+    text,
+    watch,
+)
 from hushtable.studio.projects import Project
 from hushtable.studio.runs import runs_of
 from hushtable.studio.texts import T
@@ -50,6 +61,16 @@ def _sources(page: Page, project: Project) -> None:
             text(T.UPLOAD_TEXT.format(_size(studio.largest)))
             address = f"/api/projects/{project.id}/data?name={{name}}"
             file_field(T.UPLOAD_LABEL, address, TABLES, lambda name: ui.navigate.reload(), seen=page.revision)
+            limit = ui.number(T.UNPACKED, value=project.facts.get("unpacked"), min=1, step=1, precision=0).props(
+                f'outlined dense bottom-slots clearable hint="{T.UNPACKED_HINT}"'
+            )
+
+            def set_limit() -> None:
+                with attempted():
+                    studio.limit_unpacked(project, int(limit.value) if limit.value else None)
+
+            once_left(limit, set_limit)
+            limit.on("clear", set_limit)
         with card(T.TRY):
             text(T.TRY_TEXT)
 

@@ -10,7 +10,15 @@ from fastapi import APIRouter, Body, Query, Request
 from hushtable.errors import UsageError
 from hushtable.studio import views
 from hushtable.studio.projects import Project
-from hushtable.studio.rest_models import JobView, NewExample, NewProject, NewQuery, ProjectView, TablePage
+from hushtable.studio.rest_models import (
+    JobView,
+    NewExample,
+    NewProject,
+    NewQuery,
+    ProjectChange,
+    ProjectView,
+    TablePage,
+)
 from hushtable.studio.routes.route_types import Limit, Offset, ProjectId, Seen, job_view, new_router, project_view
 from hushtable.studio.service import Studio
 
@@ -52,9 +60,12 @@ def _add_projects(router: APIRouter, studio: Studio) -> None:
         return project_view(find(project))
 
     @router.patch("/projects/{project}")
-    def rename_project(project: ProjectId, body: NewProject) -> ProjectView:
-        """Give a project another name."""
-        studio.rename(find(project), body.name)
+    def change_project(project: ProjectId, body: ProjectChange) -> ProjectView:
+        """Give a project another name, or another limit of what an upload may unpack to."""
+        if "unpacked" in body.model_fields_set:
+            studio.limit_unpacked(find(project), body.unpacked)
+        if body.name is not None:
+            studio.rename(find(project), body.name)
         return project_view(find(project))
 
     @router.delete("/projects/{project}", status_code=204)

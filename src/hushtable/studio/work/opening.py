@@ -52,7 +52,7 @@ def open_upload(
         uploaded.rename(ready)  # the ending decides how it is read
         uploaded = ready
         try:
-            check_unpacked(uploaded, name)
+            check_unpacked(uploaded, name, project.facts.get("unpacked"))
             sheets = sheet_names(uploaded) if name.lower().endswith(".xlsx") else []
             table = read_table(uploaded, sheet=sheet)
         except DataError as error:

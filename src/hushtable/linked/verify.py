@@ -284,23 +284,31 @@ def _coded(table: pa.Table, plan: TablePlan, column: str) -> tuple[IntArray, Sen
 
 
 def _of_events(links: Links, own: str, codes: IntArray, events: Events) -> Lists:
-    """Return the values that each event shows, or that events on which it hangs or that hang on it show."""
-    policy = links.policy
+    """Return the values that can be seen with each event: of the rows that share with it the event nearest to both.
+
+    That is its own row, the rows below it, the row that it hangs on, and rows of other tables that hang on the same
+    event.
+    """
     node = np.full(links.n_events, -1, dtype=np.int64)
     node[events.source] = np.arange(len(events.source))
-    owners, values = [], []
-    rows, at = np.arange(len(codes), dtype=np.int64), own
-    while at != policy.people:
-        owners.append(node[links.offsets[at] + rows])
-        values.append(codes)
-        rows, at = links.owner[at][rows], str(policy.tables[at].of)
+    holding = _events_above(links, own)
+    owners, values = [np.empty(0, dtype=np.int64)], [np.empty(0, dtype=np.int64)]
     for name in links.quasi:
-        rows, at = np.arange(links.tables[name].num_rows, dtype=np.int64), name
-        mine = rows
-        while at not in (own, policy.people):
-            rows, at = links.owner[at][rows], str(policy.tables[at].of)
-        if at == own and name != own:
-            owners.append(node[links.offsets[name] + mine])
-            values.append(codes[rows])
-    owner, value = np.concatenate(owners), np.concatenate(values)
-    return Lists.of(owner[owner >= 0], value[owner >= 0], len(events.source))
+        knowing = _events_above(links, name)
+        nearest = next((table for table in knowing if table in holding), None)
+        if nearest is not None:
+            seen = Lists.of(holding[nearest], codes, links.tables[nearest].num_rows)
+            place, value = seen.of_each(knowing[nearest])
+            owners.append(node[links.offsets[name] + place])
+            values.append(value)
+    return Lists.of(np.concatenate(owners), np.concatenate(values), len(events.source))
+
+
+def _events_above(links: Links, name: str) -> dict[str, IntArray]:
+    """Return the rows that each row of a table is or hangs on, table by table, the nearest first; no people."""
+    found, at = {}, name
+    rows = np.arange(links.tables[name].num_rows, dtype=np.int64)
+    while at != links.policy.people:
+        found[at] = rows
+        rows, at = links.owner[at][rows], str(links.policy.tables[at].of)
+    return found

@@ -12,14 +12,13 @@ import pyarrow as pa
 from hushtable.arrays import AnyArray, IntArray
 from hushtable.errors import VerificationError
 from hushtable.linked.events import Events, Lists, joint_codes
-from hushtable.linked.links import Links, cell_codes, link
+from hushtable.linked.links import Links, cell_codes, link, of_table
 from hushtable.linked.policy import LinkedPolicy
 from hushtable.linked.promise import Promise, Sensitive
 from hushtable.params import typed
 from hushtable.schema.columns import Role
 from hushtable.table.coded_columns import SensitiveColumn
 from hushtable.table.encode import sensitive_column
-from hushtable.table.plan import TablePlan
 from hushtable.table.reference import Attribute, Reference
 
 __all__ = [
@@ -27,6 +26,7 @@ __all__ = [
     "LinkedVerification",
     "judge_links",
     "promise_of",
+    "sensitive_values",
     "shown_cells",
     "signatures",
     "verify_linked",
@@ -92,7 +92,7 @@ class LinkedVerification:
         """Raise unless every combination satisfies every model."""
         if not self.ok:
             worst = "; ".join(one.words() for one in self.found if one.failing)
-            raise VerificationError(f"The linked tables break their promise. {worst}.")
+            raise VerificationError(f"The linked tables do not keep their promise. {worst}.")
 
 
 @typed
@@ -259,10 +259,7 @@ def _sensitive(links: Links, name: str, place: IntArray, events: Events) -> tupl
     """Return the values of a sensitive column, as numbers, and the column over all people."""
     policy = links.policy
     n = links.people.num_rows
-    table, _, column = name.partition(".")  # names of tables have no dot
-    own = policy.people if name in policy.tables[policy.people].columns else table
-    plan = policy.of_people(2).table_plan() if own == policy.people else policy.table_plan(own)
-    codes, coded = _coded(links.tables[own], plan, name if own == policy.people else column)
+    own, codes, coded = sensitive_values(links, name)
     if own == policy.people:
         lists = Lists.of(place, codes, n)
         return Sensitive(lists), coded.attribute(np.bincount(codes, minlength=coded.coded.size), 1)
@@ -277,10 +274,16 @@ def _sensitive(links: Links, name: str, place: IntArray, events: Events) -> tupl
     return Sensitive(lists, _of_events(links, own, codes, events)), replace(attribute, key=(name,), units=units)
 
 
-def _coded(table: pa.Table, plan: TablePlan, column: str) -> tuple[IntArray, SensitiveColumn]:
-    found = next(c for c in plan.columns if c.name == column)
-    coded = sensitive_column(found, table, plan, table.num_rows)
-    return coded.codes.astype(np.int64), coded
+def sensitive_values(links: Links, name: str) -> tuple[str, IntArray, SensitiveColumn]:
+    """Return the table of a sensitive column that models name, its values as numbers, and what they stand for."""
+    policy = links.policy
+    table, _, column = name.partition(".")  # names of tables have no dot
+    own = policy.people if name in policy.tables[policy.people].columns else table
+    plan = policy.of_people(2).table_plan() if own == policy.people else policy.table_plan(own)
+    found = next(c for c in plan.columns if c.name == (name if own == policy.people else column))
+    with of_table(own):
+        coded = sensitive_column(found, links.tables[own], plan, links.tables[own].num_rows)
+    return own, coded.codes.astype(np.int64), coded
 
 
 def _of_events(links: Links, own: str, codes: IntArray, events: Events) -> Lists:

@@ -119,3 +119,15 @@ def test_the_original_is_needed(ledger, tmp_path):
     linked(["1", "2", "3", "4"]).save(tmp_path / "out")
     with pytest.raises(UsageError, match="opened without its original"):
         ledger.check(ht.open_release(tmp_path / "out"))
+
+
+def test_the_parts_of_a_key_may_be_named_in_another_order(ledger):
+    def release(key, reason):
+        people = {"ward": ["a", "b", "c", "d"], "nr": ["1", "2", "3", "4"]}
+        policy = POLICY.changed(tables={**POLICY.document()["tables"], "people": {"key": key, "columns": {
+            "age": {"role": "quasi"}}}})  # fmt: skip
+        data = {"people": pa.table({**people, "age": [30] * 4}), "visits": pa.table({**people, "reason": [reason] * 4})}
+        return anonymize_linked(data, policy)
+
+    ledger.add(release(["ward", "nr"], "cold"))
+    assert not ledger.check(release(["nr", "ward"], "flu"), expect_new_people=True).ok

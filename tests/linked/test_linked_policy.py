@@ -7,7 +7,7 @@ import pytest
 
 from hushtable.errors import HierarchyError, PolicyError
 from hushtable.linked.policy import LinkedPolicy, read_policy
-from hushtable.linked.run import check_data
+from hushtable.linked.run import anonymize_linked, check_data
 from hushtable.policy.faults import InvalidPolicy
 from hushtable.policy.policy import Policy
 
@@ -46,6 +46,8 @@ def changed(table, **settings):
         (changed("detail", of="events", by="e", columns={}), "A table that others belong to needs 'key'"),
         (changed("a/b", of="people", columns={}), "letters, digits"),
         ({**changed("events", knows=1), "knows": "all"}, "knows those of every table"),
+        (changed("events", knows=3), "3 events of one table are more than the 2 that 'knows' allows over all tables. "
+                                     "Write 'knows: 3' for the policy"),
     ],
 )  # fmt: skip
 def test_what_does_not_fit_is_refused(settings, sentence):
@@ -60,10 +62,23 @@ def test_all_known_holds_for_tables_that_hang_together():
         LinkedPolicy(**{**BASE, "tables": {**tables, "detail": {"of": "events", "columns": {"x": {"role": "quasi"}}}}})
 
 
-def test_known_is_the_smaller_of_table_and_all():
-    policy = LinkedPolicy(**{**changed("events", knows=3), "knows": 2})
-    assert policy.known("events") == 2
-    assert policy.changed(knows=4).known("events") == 3
+def test_known_of_a_table_counts_within_all():
+    policy = LinkedPolicy(**{**changed("events", knows=3), "knows": 4})
+    assert policy.known("events") == 3
+    assert LinkedPolicy(**{**BASE, "knows": 4}).known("events") == 4
+
+
+def test_sensitive_columns_may_have_dots_in_their_names():
+    tables = {"people": {**PEOPLE, "columns": {"age": {"role": "quasi"}}},
+              "labs": {"of": "people", "columns": {"a.b": {"role": "sensitive"}}}}  # fmt: skip
+    models = [{"k-anonymity": {"k": 2}}, {"distinct-l": {"l": 2, "on": "labs.a.b"}}]
+    data = {"people": pa.table({"id": [1, 2], "age": [30, 30]}), "labs": pa.table({"id": [1, 2], "a.b": ["x", "y"]})}
+    policy = LinkedPolicy(tables=tables, models=models)
+    assert anonymize_linked(data, policy).verification.ok
+    tables["people"]["columns"]["labs.a.b"] = {"role": "sensitive"}
+    with pytest.raises(InvalidPolicy, match="has the same name for models"):
+        LinkedPolicy(tables=tables, models=models)
+
 
 
 def test_files_tell_their_kind(tmp_path):
@@ -85,9 +100,11 @@ def test_masks_do_not_depend_on_values_that_may_be_suppressed():
         "people": pa.table({"id": [1, 2], "age": [30, 30]}),
         "events": pa.table({"id": [1, 2], "code": ["A1", "A10"]}),
     }
-    policy = LinkedPolicy(**{**BASE, "tables": tables})
+    with pytest.raises(HierarchyError, match=r"'code' has values of different lengths.*length: 7"):
+        check_data(data, LinkedPolicy(**{**BASE, "tables": tables}))
+    tables["events"]["columns"]["code"]["hierarchy"] = {"prefix": {}}
     with pytest.raises(PolicyError, match=r"events\.code differ in length.*length: 7"):
-        check_data(data, policy)
+        check_data(data, LinkedPolicy(**{**BASE, "tables": tables}))
     tables["events"]["columns"]["code"]["hierarchy"]["prefix"]["length"] = 2
     with pytest.raises(HierarchyError, match="up to 3 characters, but its prefix hierarchy says 2"):
         check_data(data, LinkedPolicy(**{**BASE, "tables": tables}))

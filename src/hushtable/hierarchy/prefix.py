@@ -2,7 +2,7 @@
 
 Shorter values are filled up with the mask before masking, so that labels of one level have one length and equal
 labels mean the same node. Published labels have as many masks as the longest published value needs: a longer one that
-only suppressed records have does not show.
+only suppressed records have does not show. For the same reason ``steps`` need a ``length`` if values differ in length.
 """
 
 from __future__ import annotations
@@ -51,8 +51,8 @@ class Prefix(Recipe):
     from_end : bool
         Whether the last characters are masked first, as suits postcodes; otherwise the first ones.
     length : int, optional
-        Length of the longest value there may be. Defaults to the longest in the data, so that how much a level keeps
-        depends on it.
+        Length of the longest value there may be. Required with ``steps`` if values differ in length: what a level keeps
+        would otherwise reveal the length of the longest value, which might belong to a suppressed record.
 
     Examples
     --------
@@ -65,7 +65,7 @@ class Prefix(Recipe):
     mask: Annotated[str, "the character in place of a masked one"] = "*"
     steps: Annotated[tuple[int, ...] | None, "characters masked at each level; 1, 2, 3, ... by default"] = None
     from_end: Annotated[bool, "mask the last characters first"] = True
-    length: Annotated[int | None, AtLeast(1), "length of the longest value; that in the data by default"] = None
+    length: Annotated[int | None, AtLeast(1), "length of the longest value there may be"] = None
 
     name: ClassVar[str] = "prefix"
     in_a_policy: ClassVar[str] = '{prefix: "*"}'
@@ -117,6 +117,13 @@ class Prefix(Recipe):
                 f"Column {column!r} has values of up to {longest} characters, but its prefix hierarchy says {length}.",
                 code="length",
                 hint="Correct 'length'.",
+            )
+        if self.steps is not None and self.length is None and pc.count_distinct(pc.utf8_length(text)).as_py() > 1:
+            raise HierarchyError(
+                f"Column {column!r} has values of different lengths, so what the 'steps' of its prefix hierarchy keep "
+                "would reveal the longest one, which might belong to a suppressed record.",
+                code="length",
+                hint="Write the length of the longest value there may be: {prefix: {steps: [2, 3], length: 7}}.",
             )
         if self.steps is None and length > MAX_DEFAULT_LENGTH:
             raise HierarchyError(

@@ -52,7 +52,8 @@ def describe_linked(release: LinkedRelease, key: Key, *, name: str = "", person:
     if column is None:
         own = policy.tables[policy.people].key
         column = own[0] if len(own) == 1 else "key"
-        people = people if len(own) == 1 else pa.table({column: _joined([people[part] for part in own])})
+        # the same people, in whatever order a policy names the parts of their key
+        people = people if len(own) == 1 else pa.table({column: _joined([people[part] for part in sorted(own)])})
     persons_of, older = person_keys(people, column, key, Spelling())
     persons = persons_of[release.origin[policy.people]]
     classes = shown_cells(release.published())[0]

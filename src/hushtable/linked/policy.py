@@ -203,9 +203,7 @@ class LinkedPolicy(StrictModel):
     def known(self, name: str) -> int | str:
         """Return how many events of one table an adversary may know."""
         own = self.tables[name].knows
-        if own is None or (own != "all" and self.knows != "all" and own > self.knows):
-            return self.knows
-        return own
+        return self.knows if own is None else own
 
     def model(self) -> AllOf:
         """Return all models as one, bound to sensitive columns: ``pay`` of people, ``labs.result`` of events."""
@@ -429,6 +427,10 @@ def _table(policy: LinkedPolicy, name: str, table: TablePolicy) -> Iterator[Faul
         if anchor not in people.columns:
             yield Fault((*place, "relative", key), f"The table of people has no column {anchor!r}.",
                         did_you_mean(anchor, people.columns), "column")  # fmt: skip
+    if isinstance(table.knows, int) and isinstance(policy.knows, int) and table.knows > policy.knows:
+        yield Fault((*place, "knows"), f"{table.knows} events of one table are more than the {policy.knows} that "
+                    "'knows' allows over all tables.", f"Write 'knows: {table.knows}' for the policy, or less here.",
+                    "knows")  # fmt: skip
     above = table.of
     if above != policy.people and above is not None and (policy.known(name) == "all") != (policy.known(above) == "all"):
         yield Fault((*place, "knows"), f"'knows: all' holds for a table and what belongs to it: {above!r} differs.",
@@ -436,6 +438,11 @@ def _table(policy: LinkedPolicy, name: str, table: TablePolicy) -> Iterator[Faul
 
 
 def _models(policy: LinkedPolicy) -> Iterator[Fault]:
+    named = policy.sensitive()
+    for twice in sorted({name for name in named if named.count(name) > 1}):
+        yield Fault(("tables", policy.people, "columns", twice), "A sensitive column of events has the same name for "
+                    "models: its table, a dot and its column.", "Rename the column of people.", "name")  # fmt: skip
+        return
     if not policy.models:
         yield Fault(
             ("models",), "The policy has no privacy model.", "Add one, for example k-anonymity: {k: 5}.", "no-model"

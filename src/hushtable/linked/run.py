@@ -80,10 +80,10 @@ def anonymize_linked(
     report = progress or quietly
     report(0.0, "matching keys")
     links = link(_held(tables, report), policy)
-    links = _in_order(links) if links.nested or policy.counted else links
+    coins = _coins(links)
+    links = _in_order(links, coins)
     columns = event_columns(links)
     _check_known(links, columns)
-    coins = _coins(links)
     report(0.1, "choosing how coarse people and events become")
     found = _tried(links, columns, coins, report)
     report(0.5, "generalising events")
@@ -128,7 +128,9 @@ class _Tried:
     def outcome(self, links: Links, columns: Mapping[str, list[EventColumn]], coins: Coins) -> Outcome:
         """Return all events, generalised in this way."""
         if links.policy.algorithm == "exact":
-            return least_loss(links, columns, self.classes, _lots(links, coins))
+            lots = _lots(links, coins, links.policy.events)
+            every = np.concatenate([np.empty(0, dtype=np.int64), *lots.values()])
+            return least_loss(links, columns, self.classes, every)
         return recode_events(links, columns, self.classes, self.levels, coins)
 
 
@@ -221,16 +223,14 @@ def _coins(links: Links) -> Coins:
     return Coins.of_release(digest.digest(), policy_digest(links.policy.document(), links.policy.seed))
 
 
-def _lots(links: Links, coins: Coins) -> IntArray:
+def _lots(links: Links, coins: Coins, names: Sequence[str]) -> dict[str, IntArray]:
     """Return a secret number for each event that depends on what it holds and whose it is, not on the order of rows."""
-    people = links.policy.tables[links.policy.people].key
-    found = np.zeros(links.n_events, dtype=np.int64)
-    for name in links.policy.events:
+    people = [_ranks(links.people[key]) for key in links.policy.tables[links.policy.people].key]
+    found = {}
+    for name in names:
         table, person = links.tables[name], links.person[name]
-        codes = [_ranks(links.people[key])[person] for key in people]
-        codes += [_ranks(table[column]) for column in table.column_names]
-        mine = slice(links.offsets[name], links.offsets[name] + table.num_rows)
-        found[mine] = coins.purse(f"events of {name}").lots_of_combinations(codes)
+        codes = [key[person] for key in people] + [_ranks(table[column]) for column in table.column_names]
+        found[name] = coins.purse(f"events of {name}").lots_of_combinations(codes)
     return found
 
 
@@ -246,22 +246,32 @@ def _ranks(column: pa.ChunkedArray, digest: hashlib._Hash | None = None) -> IntA
     return np.append(ranks, 0)[to_codes(one)]
 
 
-def _in_order(links: Links) -> Links:
-    """Sort events by what they hold: where events hang on events, what happens to equal ones depends on their order."""
+def _in_order(links: Links, coins: Coins) -> Links:
+    """Sort events by lot, where which of a person's equal events is dropped can be seen in the others.
+
+    Neither the order of rows nor what the events hold may decide that: whoever knows the rule would learn about the
+    dropped one from those that are left.
+    """
     policy = links.policy
+    names = [n for n in policy.events if links.nested or policy.counted or _shows_more(policy, n)]
+    lots = _lots(links, coins, names)
     tables, owner = dict(links.tables), dict(links.owner)
     # people stay where they are; their events are sorted by their keys, whatever the order of rows
     keys = joint_codes(links.key_ranks(policy.people))
     place: dict[str, IntArray] = {policy.people: np.arange(links.people.num_rows)}
-    for name in policy.events:
+    for name in names:
         above = str(policy.tables[name].of)
         own = place[above][links.owner[name]]
-        codes = [_ranks(links.tables[name][c]) for c in links.tables[name].column_names]
-        order = np.lexsort([*codes, keys[own] if above == policy.people else own])
+        order = np.lexsort((lots[name], keys[own] if above == policy.people else own))
         place[name] = np.empty(len(order), dtype=np.int64)
         place[name][order] = np.arange(len(order))
         tables[name], owner[name] = links.tables[name].take(pa.array(order)), own[order]
     return Links(policy, tables, owner)
+
+
+def _shows_more(policy: LinkedPolicy, name: str) -> bool:
+    """Whether equal events of a table may differ in what is published of them."""
+    return any(c.role.published and c.role is not Role.QUASI for c in policy.tables[name].columns.values())
 
 
 def check_data(tables: Mapping[str, Any], policy: LinkedPolicy) -> dict[str, Any]:

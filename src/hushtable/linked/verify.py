@@ -259,7 +259,7 @@ def _sensitive(links: Links, name: str, place: IntArray, events: Events) -> tupl
     """Return the values of a sensitive column, as numbers, and the column over all people."""
     policy = links.policy
     n = links.people.num_rows
-    table, _, column = name.rpartition(".")
+    table, _, column = name.partition(".")  # names of tables have no dot
     own = policy.people if name in policy.tables[policy.people].columns else table
     plan = policy.of_people(2).table_plan() if own == policy.people else policy.table_plan(own)
     codes, coded = _coded(links.tables[own], plan, name if own == policy.people else column)

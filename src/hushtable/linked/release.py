@@ -374,7 +374,10 @@ def _tables(original: Any, policy: LinkedPolicy) -> dict[str, pa.Table]:
     """Return the original tables, read from their sources unless they are tables."""
     if isinstance(original, Mapping):
         return {name: to_arrow(table) for name, table in original.items()}
-    sources = [original] if isinstance(original, str | os.PathLike) else list(original)
+    sources = list(original) if isinstance(original, list | tuple) else [original]
+    if not all(isinstance(source, str | os.PathLike) for source in sources):
+        raise UsageError("The original of linked tables is a mapping of names to tables, or paths or addresses.",
+                         code="wrong-type", hint="Give the folder that holds the files of all tables.")  # fmt: skip
     return read_linked([s if isinstance(s, str) else Path(s) for s in sources], policy)
 
 

@@ -26,7 +26,7 @@ _NEEDS = {
     "size": "its size",
     "cells": "the cells that it publishes",
     "histogram": "the counts of its sensitive values",
-    "population": "how many of a population table it covers",
+    "population": "the number of people in a population table that it covers",
     "background": "an adversary's background table",
 }
 _RECODING = {

@@ -33,7 +33,7 @@ def compared(call, policy, people):
 
 def test_the_table_the_chart_and_the_reasons(compared, tmp_path):
     assert compared.code == 0
-    assert "6 settings were tried; 4 gave a release." in compared.words
+    assert "6 settings were tried; 4 produced a release." in compared.words
     assert "In all of them: distinct-l l=2." in compared.words
     assert "infeasible" in compared.words and "the table has 40 people" in compared.words
     assert compared.words.count("k-anonymity k=99 + distinct-l l=2: infeasible.") == 2
@@ -71,7 +71,7 @@ def test_a_suggestion_is_a_policy_that_runs(call, compared, people, tmp_path):
     (tmp_path / "sub").mkdir()
     found = call("suggest", "comparison", "--minimise", "ncp", "--where", "prosecutor <= 0.2", "-o", "sub/chosen.yaml")
     assert found.code == 0
-    assert "of 6 settings fulfil prosecutor <= 0.2." in found.words
+    assert "of 6 settings meet prosecutor <= 0.2." in found.words
     text = (tmp_path / "sub" / "chosen.yaml").read_text()
     assert text.startswith("# Suggested by hushtable") and "#   prosecutor: 0.2" in text
     run = call("run", "sub/chosen.yaml", "--data", people, "--json")

@@ -86,7 +86,7 @@ def test_where_the_population_comes_from_is_said_once(call, policy, people):
     words = call("risk", people, "--policy", policy, "--only", "dankar,zayatz").words
     assert words.count("taken for the whole population") == 1
     words = call("risk", people, "--policy", policy, "--only", "dankar,zayatz", "--fraction", "0.2").words
-    assert words.count("20.0% of the population, by the sampling fraction") == 1
+    assert words.count("20.0% of the population, according to the sampling fraction") == 1
 
 
 def test_thresholds_are_shown_with_their_operator(call, policy, people):

@@ -20,7 +20,7 @@ def test_from_a_run_to_a_checked_signature(call, policy, people, tmp_path):
 
 def test_nothing_to_sign(call):
     answer = call("sign")
-    assert answer.code == 2 and "Nothing to sign" in answer.words
+    assert answer.code == 2 and "No file to sign" in answer.words
     answer = call("sign", "evidence.json", "--key", "absent.key")
     assert answer.code == 2 and "is no signing key" in answer.words
 

@@ -98,7 +98,7 @@ def test_what_does_not_go_together(call, policy, people):
     answer = call("run", policy, "-d", people, "--no-stream", "--part-rows", "5")
     assert (answer.code, "in parts of so many rows is written by streaming" in answer.words) == (2, True)
     answer = call("run", policy, "-d", people, "--engine", "spark", "--stream")
-    assert (answer.code, "Spark does not stream" in answer.words) == (2, True)
+    assert (answer.code, "Spark needs no streaming" in answer.words) == (2, True)
     assert call("run", policy, "-d", people, "--part-rows", "0").code == 2
 
 

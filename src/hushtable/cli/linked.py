@@ -1,4 +1,4 @@
-"""What ``run``, ``verify``, ``check`` and ``attack`` do with linked tables."""
+"""``run``, ``verify``, ``check`` and ``attack`` for linked tables."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ __all__ = ["attack_linked", "check_linked", "is_linked_release", "run_linked", "
 
 
 def is_linked_release(folder: Path | None) -> bool:
-    """Tell whether a folder holds a release of linked tables."""
+    """Return whether a folder holds a release of linked tables."""
     from hushtable.policy.files import is_linked
 
     return folder is not None and (folder / "policy.yaml").is_file() and is_linked(folder / "policy.yaml")
@@ -46,7 +46,7 @@ def run_linked(
 
     given = [option for option, value in one_table.items() if value is not None]
     if given:
-        said = f"--{given[0]} does not go with a policy of linked tables."
+        said = f"--{given[0]} cannot be used with a policy of linked tables."
         raise UsageError(said, code="linked", hint="Leave it out.")
     policy = _policy(policy_file)
     if seed is not None:
@@ -88,7 +88,7 @@ def verify_folder(published: str, policy_file: Path, *, as_json: bool) -> None:
     def text(to: Console) -> None:
         _print_verified(to, found)
         if found["satisfied"]:
-            put(to, "Satisfied: every model holds for everything an adversary may know.", style="green")
+            put(to, "Satisfied: every model holds, whatever an adversary may know.", style="green")
         else:
             put(to, "VIOLATED: do not publish these tables.", style="bold red")
 

@@ -105,7 +105,7 @@ def test_where_no_setting_fulfils_the_conditions(call, compared, tmp_path):
         (["--suppression", "2"], "suppression"),
         (["--measures", "ncpp"], "Did you mean 'ncp'?"),
         (["--utility", "ncpp"], "did not measure"),
-        (["--output", "policy.yaml"], "cannot be made"),
+        (["--output", "policy.yaml"], "cannot be created"),
     ],
 )
 def test_what_cannot_be_compared(call, policy, people, words, sentence):

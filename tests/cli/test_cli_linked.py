@@ -50,7 +50,7 @@ def test_check_run_verify_and_attack(call, linked, tmp_path):
 def test_options_for_one_table_are_refused(call, linked):
     policy, data = linked
     answer = call("run", policy, "--data", data, "--engine", "spark")
-    assert (answer.code, "--engine does not go with a policy of linked tables" in answer.words) == (2, True)
+    assert (answer.code, "--engine cannot be used with a policy of linked tables" in answer.words) == (2, True)
 
 
 def test_other_commands_say_what_they_are_given(call, linked, tmp_path):

@@ -40,7 +40,7 @@ def test_nothing_is_changed_where_one_file_cannot_be(call, old):
     before = contents(old)
     assert "exists with different content" in call("migrate", old / "release", old, "--write").err
     assert contents(old) == before
-    assert "is no policy" in call("migrate", old / "people.csv").err
+    assert "is not a policy" in call("migrate", old / "people.csv").err
     assert call("migrate", old / "nowhere").code == 2
     (old / "policy.yaml").write_text("format: 9\ncolumns: {}\nmodels: []\n")
     assert "Install hushtable 0.9 or later" in call("migrate", old).err

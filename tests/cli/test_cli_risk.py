@@ -84,7 +84,7 @@ def test_other_originals_are_refused(call, release, tmp_path):
 
 def test_where_the_population_comes_from_is_said_once(call, policy, people):
     words = call("risk", people, "--policy", policy, "--only", "dankar,zayatz").words
-    assert words.count("taken for the whole population") == 1
+    assert words.count("treated as the whole population") == 1
     words = call("risk", people, "--policy", policy, "--only", "dankar,zayatz", "--fraction", "0.2").words
     assert words.count("20.0% of the population, according to the sampling fraction") == 1
 
@@ -106,7 +106,7 @@ def test_survey_risks_in_words(call, tmp_path):
         "models: [k-anonymity: {k: 2}]\n"
     )
     found = call("risk", file, "--policy", policy)
-    assert "by the survey weights" in found.out
+    assert "according to the survey weights" in found.out
     assert all(name in found.out for name in ("individual", "household", "expected households"))
     named = call("risk", file, "--policy", policy, "--only", "l-diversity")
     assert "entropy" in named.out and max(map(len, named.out.splitlines())) <= 80

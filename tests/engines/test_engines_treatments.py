@@ -231,5 +231,5 @@ def test_check_run_and_report_say_that_pseudonyms_are_no_anonymisation(tmp_path)
     assert any("verified on the treated values" in one for one in cautions)
     release.report(tmp_path / "evidence.html")
     text = (tmp_path / "evidence.html").read_text()
-    assert "pseudonym (not anonymised)" in text and "That pseudonyms are anonymous" in text
+    assert "pseudonym (not anonymized)" in text and "That pseudonyms are anonymous" in text
     assert "treated by top-bottom-coding and noise" in text

@@ -151,7 +151,7 @@ def test_the_first_screen_says_what_no_model_promises() -> None:
     assert any("nobody is found" in line for line in attribute.not_promised)
     both = templates.build("general").report(release_of(models=[{"alpha-k": {"alpha": 1, "k": 2}}]), attacks=False)
     assert not any("nobody is found" in line or "stay unknown" in line for line in both.summary.not_promised)
-    words = "somebody with several records"
+    words = "a person with several records"
     assert not any(words in line for line in attribute.not_promised)
     table = pa.table({"id": [f"p{i // 4}" for i in range(16)], "age": [30] * 16, "s": list("abcd") * 4})
     policy = ht.Policy(quasi=["age"], sensitive=["s"], identifiers=["id"], entity="id", models=[ht.ProbabilisticL(l=4)])

@@ -250,7 +250,7 @@ def test_rows_and_labels_stay_together_in_a_pipeline():
 def test_labels_are_refused_in_published_order():
     X, y = labelled(60)
     for call in (ht.Anonymizer(REST).fit, ht.Anonymizer(REST).fit_transform, learner(ht.Anonymizer(REST)).fit):
-        with pytest.raises(UsageError, match=r"labels y would belong to other rows.*publish=False"):
+        with pytest.raises(UsageError, match=r"labels y would not match them.*publish=False"):
             call(X, y)
 
 

@@ -205,7 +205,7 @@ def test_a_measure_is_given_by_name_or_as_an_object(table, policy):
     assert release.attack(registry.attacks["homogeneity"]()) == release.attack("homogeneity")
     with pytest.raises(UsageError, match="has its parameters already"):
         release.measure(ht.Accuracy(), model="tree")
-    with pytest.raises(UsageError, match="Measures are given by name or as objects, not as int"):
+    with pytest.raises(UsageError, match="Measures must be names or objects, not int"):
         release.measure(3)
     with pytest.raises(UsageError, match="Attacks are given by name"):
         release.attack(None)

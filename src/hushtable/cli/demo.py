@@ -105,7 +105,7 @@ def _text(to: Console, release: Release, verdict: Verdict, output: Path) -> None
         ("policy.yaml", "the policy: edit it and run again"),
         ("release/release.csv", "the table to publish, verified from its own cells"),
         ("release/release.json", "what was promised and achieved; publish it too"),
-        ("release.private", "needed to verify and measure the release; keep it private"),
+        ("release.private", "for verifying and measuring; keep it private"),
         ("report.html", "the evidence: open it in a browser"),
     ):
         put(to, f"  {output / name!s:<28} {meaning}", wrap=False)

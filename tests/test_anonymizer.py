@@ -127,7 +127,7 @@ def test_scikit_learn_manners():
     anonymizer.fit(people(200, 1)).transform(people(200, 1))
     # equal, though not the same object
     anonymizer.set_params(policy=policy(7)).transform(people(200, 1))
-    with pytest.raises(UsageError, match=r"fitted with\. Call fit again\."):
+    with pytest.raises(UsageError, match=r"another policy\. Call fit again\."):
         anonymizer.set_params(policy=policy(8)).transform(people(200, 1))
     with pytest.raises(UsageError, match="'default', 'pandas' or 'polars'"):
         anonymizer.set_output(transform="xlsx")

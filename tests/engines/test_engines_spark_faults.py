@@ -50,7 +50,7 @@ def test_bad_tables(on_spark, spark):
         on_spark(random_people(5, 1).append_column("x", pa.array([1] * 5)), plan)
     with pytest.raises(DataError, match="no rows"):
         on_spark(random_people(5, 1).slice(0, 0), plan)
-    with pytest.raises(DataError, match="'age' holds values of type list or struct"):
+    with pytest.raises(DataError, match="'age' contains values of type list or struct"):
         on_spark(spark.createDataFrame([([1], "a", "b")], "age array<int>, country string, illness string"), plan)
     twice = spark.createDataFrame(random_people(5, 1)).select("age", "age", "country", "illness")
     with pytest.raises(DataError, match="more than one column named 'age'"):

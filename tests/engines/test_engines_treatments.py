@@ -164,7 +164,7 @@ PSEUDONYM = {"role": "pseudonym", "treatment": {"pseudonym": {"keep_format": Tru
 
 def test_a_missing_key_is_refused_before_any_work(tmp_path):
     settings = policy(id=PSEUDONYM).based_in(tmp_path)
-    with pytest.raises(UsageError, match=r"no key '.*project.key'.*Make one with: hushtable pseudonyms new-key"):
+    with pytest.raises(UsageError, match=r"no key '.*project.key'.*Create one with: hushtable pseudonyms new-key"):
         ht.run(tmp_path / "nowhere.csv", settings, tmp_path / "out")
 
 
@@ -225,7 +225,7 @@ def test_all_values_of_a_shape_are_permuted():
 def test_check_run_and_report_say_that_pseudonyms_are_no_anonymisation(tmp_path):
     release = ht.anonymize(people(), policy(id={"role": "pseudonym"}, day={"role": "drop"}))
     cautions = [str(one) for one in policy(id={"role": "pseudonym"}, day={"role": "drop"}).cautions()]
-    assert any("It is not anonymisation" in one for one in cautions)
+    assert any("This is not anonymization" in one for one in cautions)
     told = policy(id={"role": "pseudonym"}, day={"role": "drop"}).cautions(people())
     assert "unique" not in {one.code for one in told}
     assert any("verified on the treated values" in one for one in cautions)

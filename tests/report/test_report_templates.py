@@ -76,7 +76,7 @@ def test_ema_compares_unrounded_with_its_operator(k: int, status: str) -> None:
     assert found.status == status
     assert bool(report.summary.unmet) == (status == "not met")
     assert ('class="verdict bad"' in page(report)) == (status == "not met")
-    assert any("chance > 0.09" in line and "at least 12 people" in line for line in found.evidence)
+    assert any("chance is > 0.09" in line and "at least 12 people" in line for line in found.evidence)
 
 
 def test_the_threshold_and_its_operator_can_be_changed() -> None:
@@ -84,7 +84,7 @@ def test_the_threshold_and_its_operator_can_be_changed() -> None:
     assert templates.build("ema", {"threshold": 0.2}).report(release, attacks=False).findings[0].status == "met"
     strict = templates.build("ema", {"threshold": 0.2, "comparison": ">="}).report(release, attacks=False)
     assert strict.findings[0].status == "not met"
-    assert "chance >= 0.2" in strict.findings[0].evidence[1]
+    assert "chance is >= 0.2" in strict.findings[0].evidence[1]
     assert "at least 6 people" in strict.findings[0].evidence[1]
     assert strict.facts.risks[0].comparison == ">="
 

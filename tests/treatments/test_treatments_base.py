@@ -121,7 +121,7 @@ def test_combinations_that_would_lie_are_refused_at_construction(case):
         ({"role": "quasi", "treatment": "noize"}, "Did you mean 'noise'"),
         ({"role": "quasi", "treatment": {"noise": {"sd": 0}}}, "must be a float > 0"),
         ({"role": "quasi", "treatment": {"top-bottom-coding": None}}, "needs 'bottom' or 'top'"),
-        ({"role": "quasi", "treatment": 7}, "not one treatment"),
+        ({"role": "quasi", "treatment": 7}, "not a single treatment"),
     ],
     ids=str,
 )

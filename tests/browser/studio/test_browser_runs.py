@@ -79,13 +79,13 @@ def test_a_run_that_ends_leaves_the_page_as_it_is(page, base):
     for number in (1, 2):
         page.get_by_role("button", name="Start a run").click()
         page.get_by_role("heading", name=f"Release {number}:").wait_for()
-        page.get_by_role("status").filter(has_text=f"Release {number} was made").wait_for()
+        page.get_by_role("status").filter(has_text=f"Release {number} is finished").wait_for()
     step.get_by_text("✓").wait_for()
     page.get_by_role("button", name="Delete release 2").click()
     page.get_by_role("dialog").get_by_role("button", name="Delete").click()
     page.get_by_role("heading", name="Release 2:").wait_for(state="detached")
     assert page.get_by_role("heading", name="Release 1:").count() == 1
-    assert page.get_by_text("Release 2 was made").count() == 0
+    assert page.get_by_text("Release 2 is finished").count() == 0
     assert values.input_value() == "5, 17"
     assert page.evaluate("window.untouched") is True
 

@@ -71,7 +71,7 @@ def test_two_rows_that_give_a_value_different_parents():
 
 
 def test_inner_labels_with_two_parents():
-    with pytest.raises(HierarchyError, match="labels at level 1 stand below") as caught:
+    with pytest.raises(HierarchyError, match="labels at level 1 are below") as caught:
         code(Taxonomy(tree={"A": {"North": ["x"]}, "B": {"North": ["y"]}}), ["x"])
     assert caught.value.code == "not-nested"
 

@@ -97,7 +97,7 @@ REFUSED = {
     "noise of one column alone": (
         {"quasi": {"age": {"treatment": {"correlated-noise": {"columns": ["age", "sex"]}}}, "sex": None},
          "models": [K]},
-        "other settings",
+        "different settings",
     ),
     "a date shift of nobody": (
         {"quasi": ["age"], "insensitive": {"day": {"treatment": "date-shift"}}, "models": [K]}, "no 'entity'"

@@ -171,7 +171,7 @@ class _Case:
 
     @cached_property
     def crowds(self) -> tuple[IntArray, IntArray, IntArray, IntArray]:
-        """Return each record's kind, a record of each kind, its people, and the number that earlier releases left together."""
+        """Return each record's kind, a record of each, its people, and how many earlier releases left together."""
         traces = self.history.traces
         group, first = traces.groups
         people = traces.people(group, len(first))

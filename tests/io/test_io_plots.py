@@ -104,5 +104,5 @@ def policy_of(release) -> ht.Policy:
 
 def test_no_release_is_nothing_to_draw(table, policy):
     none = ht.compare(table, policy, {"models": [{"k-anonymity": {"k": [99]}}]})
-    with pytest.raises(UsageError, match="no chart to draw"):
+    with pytest.raises(UsageError, match="nothing to draw"):
         none.plot()

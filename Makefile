@@ -19,7 +19,7 @@ help:
 	@echo "papers      the papers' experiments, into docs/papers: some minutes"
 	@echo "test        lint, types and tests, as CI runs them"
 	@echo "quick       ruff and the quickest tests: two minutes"
-	@echo "lint        ruff and mypy"
+	@echo "lint        ruff, codespell and mypy"
 	@echo "docs        build the documentation into site/"
 	@echo "properties  the long property tests"
 	@echo "fuzz        random releases and histories, damaged files, kill -9, canaries and a hostile page, bounded in time"
@@ -60,6 +60,7 @@ quick: $(VENV)/.installed-dev
 
 lint: $(VENV)/.installed-dev
 	$(BIN)/ruff check
+	$(BIN)/codespell src docs tests README.md CHANGELOG.md CONTRIBUTING.md
 	$(BIN)/mypy
 
 docs: $(VENV)/.installed-dev

@@ -262,7 +262,7 @@ def test_input_order_is_the_release_row_by_row():
     assert aligned.index.equals(X.index)
     assert sorted(map(tuple, aligned.to_numpy())) == sorted(map(tuple, anonymizer.release_.frame.to_numpy()))
     assert all(covers(cell, age) for cell, age in zip(aligned["age"], X["age"], strict=True))
-    # the modelling view of the fitted rows has the same classes; its bounds may be others where nobody is in between
+    # the modeling view of the fitted rows has the same classes; its bounds may be others where nobody is in between
     free = anonymizer.set_params(publish=False).transform(X)
     assert all(covers(cell, age) for cell, age in zip(free["age"], X["age"], strict=True))
     assert len(set(map(tuple, free.to_numpy()))) == len(set(map(tuple, aligned.to_numpy()))) == len(
@@ -283,7 +283,7 @@ def test_rows_for_modelling_may_be_anything():
     cells = anonymizer.transform(new)
     assert cells["age"].isna().tolist() == [True, False] and covers(cells["age"][1], 55)
     assert cells["city"][0] == "*" and pd.isna(cells["city"][1])
-    # algorithms that generalise whole columns, too
+    # algorithms that generalize whole columns, too
     hierarchies = {"age": {"intervals": [5, 10, 20]}}
     levels = ht.Policy(quasi=["age"], rest="insensitive", models=[ht.KAnonymity(k=10)], algorithm=ht.Datafly(),
                        hierarchies=hierarchies)  # fmt: skip

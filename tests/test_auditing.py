@@ -1,4 +1,4 @@
-"""Audits of tables that anybody generalised: against naive counting, against pyCANON's numbers, and as a gate."""
+"""Audits of tables that anybody generalized: against naive counting, against pyCANON's numbers, and as a gate."""
 
 from __future__ import annotations
 

@@ -25,7 +25,7 @@ DATA = {"age": [31, 45], "name": ["é", None]}
 
 
 def test_intervals_and_periods_of_pandas_are_text():
-    """pd.cut is how pandas users generalise."""
+    """pd.cut is how pandas users generalize."""
     ages = pd.Series([31.0, 35.0, 52.0, float("nan")])
     spans = [(0, 1), (1, 2), None, (0, 1)]
     frame = pd.DataFrame(

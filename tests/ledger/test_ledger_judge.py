@@ -1,4 +1,4 @@
-"""The judgement: worked examples, earlier promises, and crowds held against a search person by person."""
+"""The judgment: worked examples, earlier promises, and crowds held against a search person by person."""
 
 from __future__ import annotations
 

@@ -61,7 +61,7 @@ def test_global_levels_this_record_breaks_the_model() -> None:
     release = by_zip(["111", "111", "112", "211", "211", "211"], "optimal", 2)
     assert release.table.column("zip").to_pylist() == ["11*", "11*", "11*", "21*", "21*", "21*"]
     (story,) = release.explain(2).columns
-    assert story.published == "generalised to level 1 of 3, a cell of 2 of 3 values"
+    assert story.published == "generalized to level 1 of 3, a cell of 2 of 3 values"
     assert story.why == (
         "With its exact 'zip', its class would have 1 person: k-anonymity (k=2) needs >= 2 and would have 1."
     )

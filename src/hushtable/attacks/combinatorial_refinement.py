@@ -159,7 +159,7 @@ def plausible_leaves(cells: Cells, family: IntArray, group: int, sizes: IntArray
 
     coded = cells.column.coded
     mine = _leaves(cells, group)
-    # unknowns: (class, leaf) of the family's generalised classes that share a leaf with this one
+    # unknowns: (class, leaf) of the family's generalized classes that share a leaf with this one
     members = [int(g) for g in family if cells.height[g] > 0 and np.intersect1d(_leaves(cells, g), mine).size]
     pairs = [(g, int(u)) for g in members for u in _leaves(cells, g)]
     if len(pairs) > _MOST_UNKNOWNS:

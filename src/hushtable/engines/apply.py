@@ -95,7 +95,7 @@ def apply_regions(table: pa.Table, plan: Plan, fitted: Problem, partition: Parti
 
 
 def region_cells(table: pa.Table, plan: Plan, fitted: Problem, partition: Partition) -> pa.Table:
-    """Return new records in the fitted regions, row by row in their own order, for modelling: nothing is promised.
+    """Return new records in the fitted regions, row by row in their own order, for modeling: nothing is promised.
 
     Whatever values records have, and however few they are, they get cells. A label that the fitted data did not have
     becomes ``*``, a missing value stays missing where there were none; both fall where they would stand in order.
@@ -249,7 +249,7 @@ def _places(values: pa.Array, coded: Coded, cuts: FloatArray) -> tuple[IntArray,
 
 
 def _cuts(coded: Coded, shown: IntArray) -> FloatArray:
-    """The round number between each fitted value and the next; of those that were not published, between neighbours.
+    """The round number between each fitted value and the next; of those that were not published, between neighbors.
 
     Parameters
     ----------

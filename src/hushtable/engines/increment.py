@@ -143,7 +143,7 @@ def _check(table: pa.Table, plan: Plan, earlier: Release) -> None:
 def _no_ranges(what: str) -> IncompatibleError:
     return IncompatibleError(
         f"{what} publishes no ranges that could cover new records.",
-        hint="Use an algorithm that generalises, such as mondrian, and 'cells: regions'.",
+        hint="Use an algorithm that generalizes, such as mondrian, and 'cells: regions'.",
     )
 
 

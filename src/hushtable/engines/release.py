@@ -118,7 +118,7 @@ class Release(Released, Generic[F]):
         if "fixed" not in {p.name for p in algorithm.params()}:
             raise IncompatibleError(
                 f"{algorithm.name} does not search a space of levels.",
-                hint="Use an algorithm that generalises whole columns, such as optimal.",
+                hint="Use an algorithm that generalizes whole columns, such as optimal.",
             )
         changed = algorithm.build({**algorithm.values(), "fixed": dict(levels)})
         document = {**self.plan.document, "algorithm": {changed.name: changed.values()}}
@@ -222,7 +222,7 @@ class Release(Released, Generic[F]):
         return verification
 
     def aligned(self) -> F:
-        """The released rows in input order, for modelling inside your organisation only.
+        """The released rows in input order, for modeling inside your organization only.
 
         The order links rows to people, so this warns, and ``save`` never writes it. Suppressed rows are absent;
         ``kept`` tells which. A pandas frame has the input's index, so that other columns of the input fit.
@@ -351,7 +351,7 @@ class Release(Released, Generic[F]):
         return play(self, name, parameters, sample=sample)
 
     def explain(self, row: int) -> Explanation:
-        """Say why a record was generalised or suppressed, in words, without showing anybody's values.
+        """Say why a record was generalized or suppressed, in words, without showing anybody's values.
 
         Parameters
         ----------

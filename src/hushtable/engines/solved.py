@@ -164,7 +164,7 @@ class Tallied:
     ----------
     solved : SolvedCounts
     verification : Verification
-        Of the published rows, equal neighbours counted once.
+        Of the published rows, equal neighbors counted once.
     cells : pyarrow.Table
         Those rows.
     measured : mapping of str to float
@@ -267,7 +267,7 @@ class Streamed(Saved):
     Attributes
     ----------
     found : Verification
-        Of the published rows, equal neighbours counted once.
+        Of the published rows, equal neighbors counted once.
     cells : pyarrow.Table
         Those rows.
     """

@@ -90,7 +90,7 @@ def count_coded(
 def count_neighbours(
     path: Source | Sequence[Source], columns: Sequence[str], rows: int, *, unescape_formulas: bool = False
 ) -> tuple[pa.Table, npt.NDArray[np.int64]]:
-    """Read a table as ``read_coded`` does, but neighbours that are equal once; return how many rows each stands for.
+    """Read a table as ``read_coded`` does, but neighbors that are equal once; return how many rows each stands for.
 
     Memory follows them, and a piece of at most ``rows`` rows for each core.
 

@@ -286,7 +286,7 @@ def _to_pandas(table: pa.Table) -> Any:
 
     columns = {}
     for name, column in zip(table.column_names, table.columns, strict=True):
-        # pandas would turn whole numbers with gaps into floats, which merges neighbours beyond 2**53.
+        # pandas would turn whole numbers with gaps into floats, which merges neighbors beyond 2**53.
         gaps = pa.types.is_integer(column.type) and column.null_count > 0
         whole = pd.UInt64Dtype() if pa.types.is_uint64(column.type) else pd.Int64Dtype()
         mapper = {column.type: whole}.get if gaps else None

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 __all__ = ["COLOURS", "bars", "class_sizes", "new_axes", "partition"]
 
-# Okabe and Ito's colours, which colour-blind readers tell apart
+# Okabe and Ito's colors, which colour-blind readers tell apart
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#56B4E9", "#E69F00", "#000000", "#8C6D00")
 
 

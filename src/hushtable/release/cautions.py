@@ -111,13 +111,13 @@ def _of_policy(plan: TablePlan, model: AllOf, publish: Sequence[str]) -> Iterato
     if not sensitive:
         yield Caution(
             "no-sensitive", "columns",
-            "No column is sensitive, so nothing limits what can be learnt about the people of a class.",
-            "Give the role 'sensitive' to columns that must not be learnt, such as diagnoses or incomes.",
+            "No column is sensitive, so nothing limits what can be learned about the people of a class.",
+            "Give the role 'sensitive' to columns that must not be learned, such as diagnoses or incomes.",
         )  # fmt: skip
     bare = _unjudged(plan, model)
     if bare:
         yield Caution(
-            "unprotected", ", ".join(bare), "No model limits what can be learnt from these sensitive columns.",
+            "unprotected", ", ".join(bare), "No model limits what can be learned from these sensitive columns.",
             "Add a model such as distinct-l, t-closeness or value-bounds on them.",
         )  # fmt: skip
     if len(quasi) > MANY:

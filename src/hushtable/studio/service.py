@@ -314,7 +314,7 @@ class Studio:
             raise UsageError(
                 f"{algorithm.name} does not search a space of levels.",
                 code="no-space",
-                hint="Choose an algorithm that generalises whole columns.",
+                hint="Choose an algorithm that generalizes whole columns.",
             )
         fixed = algorithm.build({**algorithm.values(), "fixed": dict(levels)})
         changed = policy.changed(algorithm={fixed.name: fixed.values()})
@@ -347,7 +347,7 @@ class Studio:
     def catalogue(self, kind: str) -> list[dict[str, Any]]:
         """Describe everything of a kind that can be chosen."""
         if kind not in CATALOGUES:
-            raise UsageError("There is no such catalogue.", code="not-there", hint=f"Known: {', '.join(CATALOGUES)}.")
+            raise UsageError("There is no such catalog.", code="not-there", hint=f"Known: {', '.join(CATALOGUES)}.")
         return [describe(known) for known in CATALOGUES[kind].values()]
 
     def stop(self) -> None:

@@ -164,7 +164,7 @@ def feistel(
         own = turn % 2
         said = f"{turn}/{sizes}/{parts[1 - own]}".encode()
         shift = int(keyed_hash([said, tweak.encode()], key, "feistel"), 16)
-        # a modulus near 2**256 would favour some shifts
+        # a modulus near 2**256 would favor some shifts
         wide = shift if sizes[own] < 1 << 128 else _wide(said, tweak, key, sizes[own])
         parts[own] = (parts[own] - wide if undo else parts[own] + wide) % sizes[own]
     return parts[0], parts[1]

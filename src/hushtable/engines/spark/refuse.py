@@ -40,7 +40,7 @@ def check_engine(plan: Plan) -> None:
         raise IncompatibleError(
             f"{algorithm.name} numbers its groups by all that they contain; the Spark engine publishes cells alone.",
             code="spark-engine",
-            hint="Use the local engine, or an algorithm that generalises.",
+            hint="Use the local engine, or an algorithm that generalizes.",
         )
     if algorithm.recoding is Recoding.CONCEALED:
         raise IncompatibleError(

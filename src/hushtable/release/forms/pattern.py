@@ -139,6 +139,6 @@ class Pattern(Form):
                 f"Column {column.name!r} is blanked where the records of a class differ, and nothing tells what a "
                 "blank hides.",
                 code="nothing-to-draw",
-                hint="Use an algorithm that generalises, such as mondrian, with 'cells: counts'.",
+                hint="Use an algorithm that generalizes, such as mondrian, with 'cells: counts'.",
             )
         return [meaning_of_value(name) for name in names]

@@ -1,7 +1,7 @@
 """What a guard is: something that makes a release depend less on the records than a minimal algorithm would.
 
 An adversary who knows how a release was made learns from what was *not* done: a class that was not divided, a cell that
-was not narrower. A guard randomises or over-generalises, so that the same release could well have come about
+was not narrower. A guard randomizes or over-generalises, so that the same release could well have come about
 otherwise. It has a say at three points: what the algorithm is given, which groups it made, which cells they publish.
 It never loosens anything: groups only grow and cells only widen, and what results is settled and verified like any
 other release.

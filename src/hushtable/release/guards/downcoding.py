@@ -4,7 +4,7 @@ A minimal recoding publishes the smallest cell that covers a class, and Cohen sh
 range occur, every member of a set does, a node has records below two of its children. This guard widens cells at
 random: a range grows by up to twice ``spread`` times its width, any share of it below as likely as any other, a set
 gets from one to ``spread`` times its members more, a node is replaced by the one above with the chance ``climb``. So an
-end is one of several places that are as likely to be it, and no value of a generalised cell is sure to occur. Exact
+end is one of several places that are as likely to be it, and no value of a generalized cell is sure to occur. Exact
 cells are widened with the chance ``exact``: else the two values of a cell of two would occur for certain.
 
 Cells of a global recoding (one level for a whole column) say nothing of a class, and are left as they are. Widened
@@ -76,7 +76,7 @@ class DowncodingGuard(Guard):
             what = "representatives" if algorithm.recoding is Recoding.CENTROID else "its groups by number"
             raise IncompatibleError(
                 f"{algorithm.name} publishes {what}, and the downcoding guard widens cells alone.",
-                hint="Leave 'downcoding' out of 'guard', or choose an algorithm that generalises.",
+                hint="Leave 'downcoding' out of 'guard', or choose an algorithm that generalizes.",
             )
         if algorithm.recoding is Recoding.GLOBAL:
             return

@@ -4,7 +4,7 @@ Wong et al.'s remedy first makes groups without a look at sensitive values, and 
 the model, in a way that does not tell them from the others. Here: the algorithm is given the models that look at no
 sensitive value, a size below which no model can hold, and a table without sensitive columns, in which people with equal
 quasi-identifiers are told apart by secret lots. Its groups become the leaves of a binary tree over the
-quasi-identifiers, and neighbours in it are merged where one violates a model and, with the chance ``extra ** h`` at
+quasi-identifiers, and neighbors in it are merged where one violates a model and, with the chance ``extra ** h`` at
 height h, where none does. (Wong et al. distort the values of violating groups instead; this guard changes none.)
 
 What it promises. Take a class of 2^h blind groups, and two ways of dealing its values to its people. The adversary who
@@ -104,7 +104,7 @@ class MinimalityGuard(Guard):
             raise IncompatibleError(
                 f"{algorithm.name} deals sensitive values to groups, so it cannot be blind to them as the minimality "
                 "guard asks.",
-                hint="Leave 'minimality' out of 'guard', or choose an algorithm that generalises.",
+                hint="Leave 'minimality' out of 'guard', or choose an algorithm that generalizes.",
             )
         if looked_at := getattr(algorithm, "target", None) or getattr(algorithm, "within", None):
             raise IncompatibleError(
@@ -199,7 +199,7 @@ def _ranks(problem: Problem, labels: IntArray, n: int) -> IntArray:
     return first
 
 
-# Groups in an order in which neighbours lie close together: halves, quarters and eighths of it are regions.
+# Groups in an order in which neighbors lie close together: halves, quarters and eighths of it are regions.
 #
 # Groups are divided again and again where they spread most, the lower ones first, at a power of two, so that the
 # ``i``-th stretch of ``2**h`` groups is one node of a binary tree over all of them. Only quasi-identifiers are

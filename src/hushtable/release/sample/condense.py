@@ -1,6 +1,6 @@
 """Condensation: numbers drawn anew from the means and covariances of a release's classes.
 
-A class of a verified release is summarised by the mean and the covariance of its numeric quasi-identifiers, and as many
+A class of a verified release is summarized by the mean and the covariance of its numeric quasi-identifiers, and as many
 records as it has are drawn from these. Other quasi-identifiers are drawn from their published cells, as in any sample;
 sensitive and insensitive values stay with their published row. So drawn rows follow from statistics of whole classes
 that satisfy the models, and from coins of the local secret. They need the original: a sample does not.
@@ -95,7 +95,7 @@ def condense_release(release: Released, *, columns: Sequence[str] | None = None)
 
 
 def _check(release: Released) -> None:
-    """Refuse releases whose classes are not groups of people that may be summarised."""
+    """Refuse releases whose classes are not groups of people that may be summarized."""
     plan = release.plan
     if plan.algorithm.samples:
         raise IncompatibleError(
@@ -266,7 +266,7 @@ _FLAT = 1e-9
 
 @dataclass(frozen=True)
 class Moments:
-    """What groups of records are summarised by.
+    """What groups of records are summarized by.
 
     Attributes
     ----------

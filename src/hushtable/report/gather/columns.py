@@ -182,7 +182,7 @@ def _plain(name: str, role: Role, *, mean: bool) -> ColumnEvidence:
 
 # How the records of each class are spread over the bins of a column, as far as the release tells.
 #
-# A generalised cell is spread evenly over the values that it covers, as an analyst would; a centroid or a midpoint is
+# A generalized cell is spread evenly over the values that it covers, as an analyst would; a centroid or a midpoint is
 # where it is.
 
 

@@ -93,7 +93,7 @@ def test_labels_that_were_never_fitted_are_refused_without_showing_them():
     with pytest.raises(DataError, match="'city' has 1 values that the fitted data did not have") as caught:
         anonymizer.transform(new)
     assert "CANARY" not in str(caught.value)
-    with pytest.raises(DataError, match="missing values, and the fitted data had none"):
+    with pytest.raises(DataError, match="missing values, but the fitted data had none"):
         anonymizer.transform(people(200, 1).set_column(0, "age", pa.array([None] * 200, pa.int64())))
     with pytest.raises(DataError, match="the column 'more', which the Anonymizer was not fitted with"):
         anonymizer.transform(people(200, 1).append_column("more", pa.array([1] * 200)))
@@ -368,5 +368,5 @@ def test_columns_that_are_not_published_are_not_returned_for_modelling():
     made = ht.Anonymizer(policy, publish=False).fit(people).transform(people.head(3))
     assert list(made.columns) == ["age"]
     named = ht.Policy(columns={**roles, "who": {"role": "pseudonym"}}, models=[ht.KAnonymity(k=5)])
-    with pytest.raises(ht.errors.IncompatibleError, match="does not treat columns"):
+    with pytest.raises(ht.errors.IncompatibleError, match="does not apply treatments"):
         ht.Anonymizer(named, publish=False).fit(people).transform(people.head(3))

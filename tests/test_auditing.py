@@ -226,7 +226,7 @@ def test_shows_itself_without_a_cell():
         ({"quasi": "age", "sensitive": {"age": 1}}, UsageError, "must be a str or list of str, not dict"),
         ({"quasi": ["age"], "sensitive": ["age"]}, UsageError, "'age' has two roles"),
         ({"quasi": ["age"], "data": TABLES["even"].slice(0, 0)}, DataError, "no rows"),
-        ({"quasi": ["age"], "data": 7}, DataError, "A DataFrame is needed"),
+        ({"quasi": ["age"], "data": 7}, DataError, "The table must be a DataFrame"),
         ({"quasi": ["age"], "entity": 7}, UsageError, "'entity' argument of audit must be"),
     ],
 )

@@ -78,7 +78,7 @@ def test_other_originals_are_refused(call, release, tmp_path):
     )
     answer = call("risk", release, "--data", other)
     assert answer.code == 2
-    assert "other records than those that the release was made of" in answer.err
+    assert "differ from those that the release was made from" in answer.err
     assert CANARY not in answer.out + answer.err
 
 

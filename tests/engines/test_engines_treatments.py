@@ -138,7 +138,7 @@ def test_another_secret_gives_other_draws(tmp_path, monkeypatch):
 
 
 def test_other_engines_refuse_before_any_work(tmp_path):
-    with pytest.raises(IncompatibleError, match="treatments look at, and the policy treats 'age', 'pay', 'day'"):
+    with pytest.raises(IncompatibleError, match="treatments need, but the policy treats 'age', 'pay', 'day'"):
         ht.run(tmp_path / "nowhere.csv", policy(), tmp_path / "out", engine="stream")
     with pytest.raises(IncompatibleError, match="Spark engine does not hold"):
         ht.run(tmp_path / "nowhere.csv", policy(), tmp_path / "out", engine="spark")
@@ -146,7 +146,7 @@ def test_other_engines_refuse_before_any_work(tmp_path):
 
     with pytest.raises(IncompatibleError, match="Spark engine does not hold"):
         check_engine(policy().plan())
-    with pytest.raises(IncompatibleError, match="new batch would be treated apart"):
+    with pytest.raises(IncompatibleError, match="new batch would be treated separately"):
         ht.increment(people(), policy(), ht.anonymize(people(), policy()))
     from hushtable.ledger.ledger import Ledger
 

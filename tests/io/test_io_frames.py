@@ -212,7 +212,7 @@ def test_no_columns(frame: Any) -> None:
 def test_not_a_frame() -> None:
     fails(
         [CANARY],
-        "A DataFrame is needed (pandas, polars, pyarrow or narwhals), not list. Read a file with "
+        "The table must be a DataFrame (pandas, polars, pyarrow or narwhals), not list. Read a file with "
         "hushtable.io.files.read_table, or build a DataFrame first.",
         "not-a-frame",
     )

@@ -70,12 +70,12 @@ def test_a_broken_promise_is_noticed(broken, why):
 REFUSED = {
     "drawn values of a judged sensitive column": (
         {"quasi": ["age"], "sensitive": {"ill": {"treatment": "pram"}}, "models": [K, ht.DistinctL(l=2)]},
-        "would hold of drawn values",
+        "would hold for drawn values",
     ),
     "random rounding of a judged sensitive column": (
         {"quasi": ["sex"], "sensitive": {"age": {"treatment": {"rounding": {"base": 5, "random": True}}}},
          "models": [K, ht.TCloseness(t=0.5)]},
-        "would hold of drawn values",
+        "would hold for drawn values",
     ),
     "a population that is not treated": (
         {"quasi": {"age": {"treatment": {"rounding": {"base": 5}}}}, "models": [ht.KMap(k=2)], "population": PEOPLE},

@@ -113,7 +113,7 @@ class RegionCells(Cells):
 
 @dataclass(frozen=True)
 class Regions(Form):
-    """Publishes regions with round bounds that nobody's value tells; ranges and sets of labels.
+    """Publishes regions with round bounds that reveal nobody's value; ranges and sets of labels.
 
     Examples
     --------

@@ -9,7 +9,7 @@ INSTALL := $(PIP) -q setuptools && $(PIP) --no-build-isolation -e
 CASES ?= 100000
 SECONDS ?= 3600
 
-.PHONY: help demo studio screenshots recordings papers test quick lint docs properties fuzz bench pipelines lock dist try-dist try-bounds clean
+.PHONY: help demo studio screenshots recordings papers test quick lint generated docs properties fuzz bench pipelines lock dist try-dist try-bounds clean
 
 help:
 	@echo "demo        anonymize generated patients into demo/"
@@ -20,6 +20,7 @@ help:
 	@echo "test        lint, types and tests, as CI runs them"
 	@echo "quick       ruff and the quickest tests: two minutes"
 	@echo "lint        ruff, codespell and mypy"
+	@echo "generated   the files that are made from the code: the type stub and the drawing of the architecture"
 	@echo "docs        build the documentation into site/"
 	@echo "properties  the long property tests"
 	@echo "fuzz        random releases and histories, damaged files, kill -9, canaries and a hostile page, bounded in time"
@@ -62,6 +63,10 @@ lint: $(VENV)/.installed-dev
 	$(BIN)/ruff check
 	$(BIN)/codespell src docs tests README.md CHANGELOG.md CONTRIBUTING.md
 	$(BIN)/mypy
+
+generated: $(VENV)/.installed-dev
+	$(BIN)/python docs/generator/stub.py
+	$(BIN)/python docs/generator/architecture.py
 
 docs: $(VENV)/.installed-dev
 	NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build --strict

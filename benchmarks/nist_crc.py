@@ -229,7 +229,7 @@ def main() -> None:
     parser.add_argument("--columns", default="10,20,24")
     parser.add_argument("--k", default="6,12,50")
     parser.add_argument("--seeds", type=int, default=5)
-    parser.add_argument("--area", type=float, default=1.2, help="weight of the area (PUMA) beside other columns")
+    parser.add_argument("--area", type=float, default=1.3, help="weight of the area (PUMA) beside other columns")
     parser.add_argument("--settings", type=int, default=len(SETTINGS), help="how many of the settings, from the first")
     parser.add_argument("--scorer", required=True, help="Python of the environment that has sdnist")
     parser.add_argument("--chart", type=Path, help="draw a chart into this file")

@@ -24,6 +24,7 @@ from functools import partial
 from typing import Any
 
 from fuzz.cases import ENGINES, random_case
+from fuzz.choices import RECODINGS
 from fuzz.engines import close, run
 from fuzz.plain import complaints, one_class_would_do
 from fuzz.workers import run_all
@@ -35,6 +36,7 @@ __all__ = ["main", "run_batch", "run_case"]
 def run_case(seed: int, engine: str | None = None) -> tuple[str, str]:
     """Run one case; how it ended, and what is wrong with it."""
     case = random_case(seed, engine)
+    policy = {**case.policy, "recoding": RECODINGS[next(iter(case.policy["algorithm"]))]}
 
     def end(word: str) -> str:
         return f"{case.engine}: {word}"
@@ -43,14 +45,14 @@ def run_case(seed: int, engine: str | None = None) -> tuple[str, str]:
         ran = run(case)
         wrong = list(ran.wrong)
         for published, source in ran.releases:
-            wrong += complaints(published, source, case.policy, case.population, case.background, loose=ran.loose)
+            wrong += complaints(published, source, policy, case.population, case.background, loose=ran.loose)
         return end("released" if ran.releases else "disagreed"), "; ".join(wrong)
     except Infeasible:
         # a proof, so that a counterexample is a fault; of a batch on its own it is none
         possible = (
             case.engine != "increment"
             and not _p_above_k(case.policy)
-            and one_class_would_do(case.rows, case.policy, case.population, case.background)
+            and one_class_would_do(case.rows, policy, case.population, case.background)
         )
         return end("infeasible"), "infeasible, but everybody in one class would do" if possible else ""
     except NotFound:

@@ -10,10 +10,14 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
-from fuzz.choices import ALGORITHMS, DISEASES, MODELS, NODES, SENSITIVE
+from fuzz.choices import DISEASES, MODELS, NODES, PARAMETERS, RECODINGS, SENSITIVE
 from fuzz.columns import FORMS, QUASI, draw_column
 from fuzz.definitions import MERGING
-from fuzz.truth import CENTROIDS
+from hushtable.algorithms.base import check_compatible
+from hushtable.errors import IncompatibleError
+from hushtable.models.compose import AllOf
+from hushtable.registry import algorithms, models
+from hushtable.schema.columns import Missing
 
 __all__ = ["ENGINES", "Case", "random_case", "refuses"]
 
@@ -64,7 +68,7 @@ def random_case(seed: int, engine: str | None = None) -> Case:
     quasi = r.sample(list(QUASI), r.choice([1, 1, 2, 2, 3, 4]))
     drawn = {name: draw_column(name, r) for name in quasi}
     chosen = r.sample(list(MODELS), r.choice([1, 1, 1, 2, 2, 3]))
-    models = [{name: MODELS[name](r)} for name in chosen]
+    wanted_models = [{name: MODELS[name](r)} for name in chosen]
     types = {PERSON: "string", **{name: column.type for name, column in drawn.items()}}
     if engine == "spark":
         # Spark has no unsigned numbers and no dictionaries
@@ -74,7 +78,7 @@ def random_case(seed: int, engine: str | None = None) -> Case:
     columns: dict[str, Any] = {PERSON: {"role": "identifier"}}
     for name, column in drawn.items():
         columns[name] = {"role": "quasi", **column.settings}
-    wanted = {name for model in models for given in model.values() for name in _looked_at(given)}
+    wanted = {name for model in wanted_models for given in model.values() for name in _looked_at(given)}
     for name, settings in SENSITIVE.items():
         if name in wanted or (name != "guard" and r.random() < 0.15):
             columns[name] = settings
@@ -113,10 +117,10 @@ def random_case(seed: int, engine: str | None = None) -> Case:
 
     rows = [row(i) for i in range(n)]
     refused = r.random() < 0.15
-    algorithm = r.choice([name for name in ALGORITHMS if refused or not refuses(name, models, len(quasi))])
+    algorithm = r.choice([name for name in RECODINGS if refused or not refuses(name, wanted_models, len(quasi))])
     policy = {
         "columns": columns,
-        "models": models,
+        "models": wanted_models,
         "algorithm": {algorithm: _given(algorithm, columns, r)},
         "suppression": r.choice([0, 0, 0.1, 0.25, 0.5, 1]),
         "cells": r.choice(FORMS),
@@ -129,7 +133,7 @@ def random_case(seed: int, engine: str | None = None) -> Case:
         policy["entity"] = PERSON
     if r.random() < 0.1:
         policy["missing_values"] = r.choice([["?"], ["null", "0"], ["18", "x"], ["-0.50", "01234"]])
-    if r.random() < 0.2 and (refused or (set(chosen) <= MERGING and algorithm not in CENTROIDS)):
+    if r.random() < 0.2 and (refused or (set(chosen) <= MERGING and RECODINGS[algorithm] != "centroid")):
         policy["guard"] = r.sample(["minimality", "downcoding"], r.choice([1, 1, 2]))
     if engine == "increment":
         # newcomers join a class under the name that it has, which need not be their middle
@@ -144,7 +148,7 @@ def random_case(seed: int, engine: str | None = None) -> Case:
     if {"k-map", "delta-presence"} & set(chosen) or r.random() < 0.02:
         case.population = _population(case, row, r)
         policy["population"] = "population.parquet"
-    if any(p.get("background") for model in models for p in model.values()):
+    if any(p.get("background") for model in wanted_models for p in model.values()):
         case.background = _background(case, quasi, r)
         policy["background"] = {"file": "background.parquet", "on": "disease"}
     return case
@@ -152,7 +156,7 @@ def random_case(seed: int, engine: str | None = None) -> Case:
 
 def _given(algorithm: str, columns: dict[str, Any], r: random.Random) -> dict[str, Any]:
     """The algorithm's parameters; those that name a column where there is such."""
-    drawn = ALGORITHMS[algorithm](r)
+    drawn = PARAMETERS[algorithm](r) if algorithm in PARAMETERS else {}
     return {name: value for name, value in drawn.items() if name not in ("target", "within") or value in columns}
 
 
@@ -161,23 +165,17 @@ def _looked_at(given: dict[str, Any]) -> list[str]:
     return [*([on] if isinstance(on, str) else on), *([given["guard"]] if "guard" in given else [])]
 
 
-_CROWDS = {"k-anonymity", "alpha-k", "alpha-beta-k", "average-risk", "m-confidentiality"}
-"""Models that ask for a number of people in a class."""
-
-
-def refuses(algorithm: str, models: list[dict[str, Any]], columns: int) -> bool:
-    """Whether a combination is refused, as documented; such cases are drawn too, but not most of the time."""
-    names = {name for model in models for name in model}
-    believed = any(given.get("background") for model in models for given in model.values())
-    outside = believed or bool(names & {"k-map", "delta-presence"})
-    return {
-        "anatomy": outside or bool(names & _CROWDS),
-        "anti-unification": outside,
-        "local-suppression": outside,
-        "m-invariant": outside or not names <= {*MERGING, "m-invariance"},
-        "incognito": believed or not names <= MERGING - {"delta-presence"},
-        "optimal-univariate": columns != 1 or outside,
-    }.get(algorithm, algorithm in CENTROIDS and outside)
+def refuses(algorithm: str, given: list[dict[str, Any]], columns: int) -> bool:
+    """Whether a combination is refused before any data is read; such cases are drawn too, but not most of the time."""
+    if algorithm == "optimal-univariate" and columns != 1:
+        return True
+    chosen = [models.build(name, parameters) for model in given for name, parameters in model.items()]
+    try:
+        bound = AllOf.bound_to(chosen, tuple(SENSITIVE))
+        check_compatible(algorithms.build(algorithm), bound, Missing.OWN_CATEGORY, population=True)
+    except IncompatibleError:
+        return True
+    return False
 
 
 def _engine(r: random.Random, asked: str | None) -> tuple[str, dict[str, Any]]:

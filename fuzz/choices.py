@@ -1,4 +1,9 @@
-"""Models and algorithms with parameters as somebody might choose them, and the sensitive columns they are about."""
+"""Models and algorithms with parameters as somebody might choose them, and the sensitive columns they are about.
+
+Models are drawn if ``fuzz.definitions`` has their plain definition; the contract suite judges the others. Algorithms
+are drawn if the registry has them and they publish classes that can be repeated: with default parameters, unless
+``PARAMETERS`` says how to draw them.
+"""
 
 from __future__ import annotations
 
@@ -6,7 +11,10 @@ import random
 from collections.abc import Callable
 from typing import Any
 
-__all__ = ["ALGORITHMS", "DISEASES", "LEFT_OUT", "MODELS", "NODES", "SENSITIVE"]
+from hushtable.algorithms.base import Recoding
+from hushtable.registry import algorithms
+
+__all__ = ["DISEASES", "MODELS", "NODES", "PARAMETERS", "RECODINGS", "SENSITIVE"]
 
 CATEGORIES = {"secret": ["HIV", "cancer"], "private": ["asthma", None], "open": ["flu", "cold"]}
 DISEASES = ["HIV", "cancer", "asthma", "flu", "cold"]
@@ -93,7 +101,7 @@ def _objective(r: random.Random) -> str:
     return r.choice(["loss", "discernibility", "average-class-size", "height", "prec", "ncp", "entropy", "payout"])
 
 
-ALGORITHMS: dict[str, Callable[[random.Random], dict[str, Any]]] = {
+PARAMETERS: dict[str, Callable[[random.Random], dict[str, Any]]] = {
     "mondrian": lambda r: {
         "mode": r.choice(["strict", "strict", "relaxed"]),
         "refine": r.random() < 0.2,
@@ -108,8 +116,6 @@ ALGORITHMS: dict[str, Callable[[random.Random], dict[str, Any]]] = {
     "bottom-up-generalization": lambda r: {"target": "class"} if r.random() < 0.3 else {},
     "optimal": lambda r: {"objective": _objective(r)},
     "incognito": lambda r: {"objective": _objective(r)},
-    "samarati": lambda r: {},
-    "datafly": lambda r: {},
     "greedy-loss": lambda r: {"as_printed": r.random() < 0.3},
     "lattice-sweep": lambda r: {"refine": r.random() < 0.2, "bands": r.choice([1, 4, 48])},
     "mdav": lambda r: _microaggregation(r),
@@ -125,13 +131,11 @@ ALGORITHMS: dict[str, Callable[[random.Random], dict[str, Any]]] = {
         "unknown": r.choice(["value", "indifferent"]),
         **r.choice([{}, {"indifferent": r.randint(0, 3)}, {"long": r.randint(1, 2)}, {"within": "class"}]),
     },
-    "local-suppression": lambda r: {},
-    "anatomy": lambda r: {},
-    "m-invariant": lambda r: {},
 }
 
-LEFT_OUT = {
-    *("bt-privacy", "ck-safety", "privacy-skyline", "k-concealment", "k-concealing", "sample-uniqueness"),
-    *("population-uniqueness", "journalist", "marketer", "household", "dp", "safe-pub", "minimal-uniques"),
+RECODINGS: dict[str, str] = {
+    name: cls.recoding.value
+    for name, cls in algorithms.items()
+    if cls.recoding is not Recoding.CONCEALED and not cls.samples
 }
-"""What the plain checker cannot judge yet; exhaustive twins in tests/ judge these on small tables."""
+"""The algorithms that are drawn, and how each publishes its groups, as its class declares."""

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 
 from fuzz.cells import covers, is_missing, number
 from fuzz.definitions import MERGING, MODELS, WHOLE, Class
-from fuzz.truth import CENTROIDS, link, untrue
+from fuzz.truth import link, recoding_of, untrue
 
 __all__ = ["complaints", "one_class_would_do"]
 
@@ -68,7 +68,7 @@ def one_class_would_do(
     """Whether everybody in a single class, with nothing said of them, would keep every promise."""
     weights = _weights(source, policy)
     columns = {name: {**column, "cells": "sets"} for name, column in policy["columns"].items()}
-    policy = {**policy, "columns": columns, "algorithm": {"mondrian": {}}}
+    policy = {**policy, "columns": columns, "recoding": "local"}
     cells = ("*",) * len(class_columns(policy))
     outside = _Outside(source, weights, population or (), background or ())
     return not _broken({cells: _Group([cells], list(source), weights)}, outside, policy)
@@ -111,10 +111,6 @@ def _broken(groups: Mapping[Cells, _Group], outside: _Outside, policy: Mapping[s
     return found
 
 
-def _algorithm(policy: Mapping[str, Any]) -> str:
-    return str(next(iter(policy.get("algorithm", {"mondrian": {}}))))
-
-
 def _role(policy: Mapping[str, Any], role: str) -> list[str]:
     return [name for name, column in policy["columns"].items() if column["role"] == role]
 
@@ -122,14 +118,14 @@ def _role(policy: Mapping[str, Any], role: str) -> list[str]:
 def class_columns(policy: Mapping[str, Any]) -> list[str]:
     """The published columns that make up a class."""
     quasi = _role(policy, "quasi")
-    return {"anatomy": ["group"], "m-invariant": [*quasi, "group"]}.get(_algorithm(policy), quasi)
+    return {"bucket": ["group"], "numbered": [*quasi, "group"]}.get(recoding_of(policy), quasi)
 
 
 def _wrong_columns(row: Row, policy: Mapping[str, Any]) -> list[str]:
     wanted = [name for name, column in policy["columns"].items() if column["role"] not in ("identifier", "drop")]
     if any(name in row for name in _role(policy, "identifier")):
         return ["an identifier was published"]
-    if _algorithm(policy) in ("anatomy", "m-invariant"):
+    if recoding_of(policy) in ("bucket", "numbered"):
         wanted.append("group")
     return [] if list(row) == wanted else [f"the published columns are {list(row)}, not {wanted}"]
 
@@ -209,7 +205,7 @@ def _violated(one: _Group, outside: _Outside, classes: list[Cells], policy: Mapp
 def _blurred(policy: Mapping[str, Any]) -> bool:
     """Whether cells may not tell what they cover: the middle of a range, a representative."""
     styles = [policy["columns"][n].get("cells") or policy.get("cells") for n in _role(policy, "quasi")]
-    return "midpoint" in styles or _algorithm(policy) in CENTROIDS
+    return "midpoint" in styles or recoding_of(policy) == "centroid"
 
 
 def _fits(cells: Cells, row: Row, policy: Mapping[str, Any]) -> bool:
@@ -232,7 +228,7 @@ def _told_apart(rows: Sequence[Row], classes: list[Cells], policy: Mapping[str, 
 def _overlapping(classes: list[Cells], source: Sequence[Row], policy: Mapping[str, Any]) -> list[str]:
     """Where a model does not survive merging, cells of two classes must not fit one and the same person."""
     risky = [name for name, parameters in _models(policy) if name not in MERGING or parameters.get("background")]
-    apart = _algorithm(policy) in ("anatomy", "m-invariant")
+    apart = recoding_of(policy) in ("bucket", "numbered")
     if not risky or apart or _blurred(policy) or policy.get("missing") == "wildcard":
         return []
     columns = {name: policy["columns"][name] for name in _role(policy, "quasi")}

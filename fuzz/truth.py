@@ -11,11 +11,14 @@ from typing import Any
 
 from fuzz.cells import covers, is_missing, number, same
 
-__all__ = ["CENTROIDS", "link", "untrue"]
+__all__ = ["link", "recoding_of", "untrue"]
 
 Row = Mapping[str, Any]
-CENTROIDS = ("mdav", "cbfs", "v-mdav", "k-first", "p-first", "optimal-univariate")
-"""Algorithms that publish a representative of each class."""
+
+
+def recoding_of(policy: Mapping[str, Any]) -> str:
+    """How the algorithm publishes groups: the name of a recoding, which the caller adds to the policy."""
+    return str(policy.get("recoding", "local"))
 
 
 def _names(policy: Mapping[str, Any], *roles: str) -> list[str]:
@@ -35,14 +38,14 @@ def link(
 
     A row is a record's where all that is not generalized is as it was and every cell covers what the record holds.
     """
-    algorithm = next(iter(policy.get("algorithm", {"mondrian": {}})))
-    apart = algorithm == "anatomy"
+    recoding = recoding_of(policy)
+    apart = recoding == "bucket"
     kept = _names(policy, "insensitive") if apart else _names(policy, "sensitive", "insensitive")
     exact = _names(policy, "quasi") if apart else []
-    recoded = [] if apart or algorithm in CENTROIDS else _names(policy, "quasi")
+    recoded = [] if apart or recoding == "centroid" else _names(policy, "quasi")
     tokens = policy.get("missing_values", ())
-    # m-invariant deals sensitive values out anew: what counts as missing is published as nothing
-    dealt = _names(policy, "sensitive") if algorithm == "m-invariant" else []
+    # where sensitive values are dealt out anew, what counts as missing is published as nothing
+    dealt = _names(policy, "sensitive") if recoding == "numbered" else []
 
     def held(record: Row, name: str) -> Any:
         return None if name in dealt and is_missing(record[name], tokens) else record[name]
@@ -110,12 +113,13 @@ def untrue(
     classes: Sequence[Sequence[int]],
 ) -> list[str]:
     """Return what classes say that is not so: middles, representatives, and values that stand apart from people."""
-    algorithm, parameters = next(iter(policy.get("algorithm", {"mondrian": {}}).items()))
+    recoding = recoding_of(policy)
+    (parameters,) = policy.get("algorithm", {"mondrian": {}}).values()
     if "ticket" not in policy["columns"]:
         # without it nobody can tell which of several equal rows a class holds
         return []
     found = []
-    if algorithm == "anatomy":
+    if recoding == "bucket":
         names = _names(policy, "sensitive")
         for places in classes:
             shown = Counter(repr([_known(published[p][n]) for n in names]) for p in places)
@@ -132,7 +136,7 @@ def untrue(
             if "kind" not in column and any(isinstance(v, str) and not v.strip() for v in held):
                 # blanks may be values or not
                 continue
-            if algorithm in CENTROIDS:
+            if recoding == "centroid":
                 if not _represents(cell, known, column, whole=bool(parameters.get("round"))):
                     found.append(f"{name}: not the representative of its class")
             elif "population" in policy or "background" in policy:

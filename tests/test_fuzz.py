@@ -11,17 +11,14 @@ import pytest
 
 from fuzz.campaign import run_batch, run_case
 from fuzz.cases import random_case, refuses
-from fuzz.choices import ALGORITHMS, LEFT_OUT, MODELS, SENSITIVE
-from fuzz.definitions import MERGING
+from fuzz.choices import MODELS, PARAMETERS, RECODINGS
+from fuzz.definitions import MERGING, WHOLE
+from fuzz.definitions import MODELS as DEFINED
 from fuzz.plain import complaints, one_class_would_do
 from fuzz.workers import run_all
-from hushtable.algorithms.base import check_compatible
-from hushtable.errors import IncompatibleError
 from hushtable.models.base import Monotone
-from hushtable.models.compose import AllOf
 from hushtable.models.k_anonymity import KAnonymity
 from hushtable.registry import algorithms, models
-from hushtable.schema.columns import Missing
 
 ILLS = {"grave": ["HIV"], "mild": ["flu"]}
 
@@ -89,9 +86,9 @@ def test_a_planted_violation_is_found(name, parameters):
     assert any(name in complaint for complaint in judged(SAME, models=[{name: parameters}]))
 
 
-def test_every_model_has_a_planted_violation():
+def test_every_definition_has_a_planted_violation():
     others = {"eps-m", "guarding-nodes"}
-    assert {name for name, _ in PLANTED} | others == set(models) - LEFT_OUT == set(MODELS)
+    assert {name for name, _ in PLANTED} | others == {*DEFINED, *WHOLE}
 
 
 def test_numbers_that_are_too_similar_are_found():
@@ -174,7 +171,7 @@ def test_cells_must_not_overlap_where_a_model_does_not_survive_merging():
 def test_representatives_middles_and_values_apart_must_be_true():
     k2 = {"models": [{"k-anonymity": {"k": 2}}]}
     mean = [{**row, "age": 5.0 if row["age"] < 10 else 44 / 3} for row in SOURCE]
-    mdav = {**k2, "algorithm": {"mdav": {}}}
+    mdav = {**k2, "algorithm": {"mdav": {}}, "recoding": "centroid"}
     assert judged(mean, **mdav) == []
     wrong = [{**row, "age": 5.0 if row["age"] < 10 else 15.0} for row in SOURCE]
     assert judged(wrong, **mdav) == ["age: not the representative of its class"]
@@ -183,7 +180,7 @@ def test_representatives_middles_and_values_apart_must_be_true():
     assert judged(middle, **k2, cells="midpoint") == []
     assert judged(mean, **k2, cells="midpoint") == ["age: not the middle of its class"]
     apart = [{**row, "group": 1 if row["age"] < 10 else 2} for row in SOURCE]
-    bounds = {"models": [{"value-bounds": {"bounds": {"HIV": 1}, "on": "disease"}}], "algorithm": {"anatomy": {}}}
+    bounds = {"models": [{"value-bounds": {"bounds": {"HIV": 1}, "on": "disease"}}], "recoding": "bucket"}
     assert judged(apart, **bounds) == []
     swapped = [{**row, "disease": "HIV"} for row in apart]
     assert "a group's sensitive values are not those of its people" in judged(swapped, **bounds)
@@ -203,22 +200,28 @@ def test_the_checker_shares_no_code_with_what_it_checks():
 
 
 def test_models_that_survive_merging_say_so():
-    merging = {name for name in models if Monotone.MERGE in models[name].monotone} - LEFT_OUT
+    merging = {name for name in MODELS if Monotone.MERGE in models[name].monotone}
     assert merging | {"bayes-optimal"} == MERGING
 
 
-@pytest.mark.parametrize("name", ALGORITHMS)
-def test_the_combinations_that_are_refused_are_known(name):
+CROWDS = {"k-anonymity", "alpha-k", "alpha-beta-k", "average-risk", "m-confidentiality"}
+"""Models that ask for a number of people in a class."""
+
+
+@pytest.mark.parametrize("name", [*PARAMETERS, "anatomy", "local-suppression", "m-invariant"])
+def test_what_is_documented_is_refused(name):
     r = random.Random(1)
     for model, draw in MODELS.items():
         for _ in range(8):
             given = draw(r)
-            bound = AllOf.bound_to((models.build(model, given),), tuple(SENSITIVE))
-            try:
-                check_compatible(algorithms.build(name, {}), bound, Missing.OWN_CATEGORY, population=True)
-                refused = False
-            except IncompatibleError:
-                refused = True
+            outside = bool(given.get("background")) or model in ("k-map", "delta-presence")
+            refused = {
+                "anatomy": outside or model in CROWDS,
+                "anti-unification": outside,
+                "local-suppression": outside,
+                "m-invariant": outside or model not in {*MERGING, "m-invariance"},
+                "incognito": bool(given.get("background")) or model not in MERGING - {"delta-presence"},
+            }.get(name, RECODINGS[name] == "centroid" and outside)
             assert refuses(name, [{model: given}], 1) is refused, (model, given)
 
 
@@ -237,16 +240,18 @@ def test_a_wrong_formula_is_found_though_the_verifier_shares_it(monkeypatch):
     assert any("k-anonymity does not hold" in run_case(seed)[1] for seed in seeds)
 
 
-def test_cases_name_all_models_and_algorithms_and_are_drawn_from_their_number():
-    assert set(models) - LEFT_OUT == set(MODELS)
-    assert set(algorithms) - LEFT_OUT == set(ALGORITHMS)
-    assert {*models, *algorithms} >= LEFT_OUT
+def test_cases_name_all_that_can_be_judged_and_are_drawn_from_their_number():
+    assert set(MODELS) == {*DEFINED, *WHOLE} <= set(models)
+    assert set(PARAMETERS) < set(RECODINGS) <= set(algorithms)
+    assert not {"k-concealing", "safe-pub"} & set(RECODINGS)
     assert random_case(3) == random_case(3)
     drawn = [random_case(seed) for seed in range(2000)]
     assert {case.engine for case in drawn} == {"local", "stream", "increment", "spark"}
     assert any(case.policy.get("entity") for case in drawn)
     assert any(case.population for case in drawn)
     assert any(case.background for case in drawn)
+    assert {name for case in drawn for name in case.policy["algorithm"]} == set(RECODINGS)
+    assert {name for case in drawn for model in case.policy["models"] for name in model} == set(MODELS)
 
 
 def _awkward(seed: int) -> tuple[str, str]:

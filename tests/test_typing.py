@@ -27,7 +27,7 @@ def generator():
 
 
 def test_the_stub_is_what_the_registry_holds():
-    """Make it again with: python docs/generator/stub.py."""
+    """Make it again with: make generated."""
     made = generator()
     assert made.STUB.read_text(encoding="utf-8") == made.stub()
 

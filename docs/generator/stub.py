@@ -1,7 +1,7 @@
 """Writes ``src/hushtable/__init__.pyi``, from which mypy, pyright and editors know what ``ht.`` offers.
 
 Names are looked up when they are used, so that importing hushtable costs nothing; a type checker cannot see that. Run
-``python docs/generator/stub.py`` after adding a model, an algorithm, a guard, a treatment, a measure or a function: a
+``make generated`` after adding a model, an algorithm, a guard, a treatment, a measure or a function: a
 test fails where the file is stale.
 """
 

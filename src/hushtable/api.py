@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import importlib.util
 import os
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import replace
 from pathlib import Path
@@ -18,7 +18,7 @@ from hushtable.io.frames import frame_names, is_spark_frame, to_arrow
 from hushtable.io.sources import read_tables
 from hushtable.io.urls import Source, Url, is_url
 from hushtable.params import typed
-from hushtable.policy.files import load_policy
+from hushtable.policy.files import is_linked, load_policy
 from hushtable.policy.policy import Policy
 from hushtable.release.files import save_release
 from hushtable.release.plan import Plan
@@ -356,7 +356,7 @@ def open_release(
     files: str | os.PathLike[str] | None = None,
     population: Any = None,
     background: Any = None,
-) -> Release:
+) -> Release | Any:
     """Open a saved release to verify, measure, assess, attack, explain or report it, without running it again.
 
     Parameters
@@ -364,8 +364,9 @@ def open_release(
     folder : path
         Folder that ``Release.save``, ``hushtable.run`` or ``hushtable run`` wrote, with any engine.
     original : DataFrame, path or address, or several paths and addresses; optional
-        Exactly the data that were released. Only the necessary columns are read. Without it, the published
-        table, its verification and its measures are available.
+        Exactly the data that were released. Only the necessary columns are read. Without it, the published table, its
+        verification and its measures are available. For linked tables: a mapping of names to tables, or the folder,
+        files or database that they are in.
     companion : path, optional
         The private companion. Defaults to the folder ``<folder>.private`` next to it, if it exists.
     files : path, optional
@@ -375,7 +376,8 @@ def open_release(
 
     Returns
     -------
-    Release
+    Release or LinkedRelease
+        The latter where the folder holds linked tables.
 
     Raises
     ------
@@ -403,10 +405,22 @@ def open_release(
             f"{str(place)!r} is not a folder.", code="no-release", hint="Give the folder that 'hushtable run' wrote."
         )
     load_evidence(place / "release.json")  # where there is none, there is no release
+    if (place / "policy.yaml").is_file() and is_linked(place / "policy.yaml"):
+        from hushtable.linked.release import open_linked
+
+        _check_one_table({"companion": companion, "population": population, "background": background})
+        return open_linked(place, original=original, files=files)
     given = {"population": population, "background": background}
     tables = {name: table for name, table in given.items() if table is not None}
     policy = load_policy(place / "policy.yaml").based_in(files or place).holding(tables)
     return _opened(place, policy, original, companion)
+
+
+def _check_one_table(given: Mapping[str, Any]) -> None:
+    for name, value in given.items():
+        if value is not None:
+            raise UsageError(f"{name!r} is for releases of one table, and this one is of linked tables.",
+                             code="linked", hint="Leave it out.")  # fmt: skip
 
 
 def _opened(place: Path, policy: Policy, original: Any, companion: str | os.PathLike[str] | None) -> Release:

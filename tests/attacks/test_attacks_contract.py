@@ -15,7 +15,6 @@ from hushtable import registry
 from hushtable.errors import UsageError
 
 EVERYBODY = people(260, seed=8)
-NEEDS = {"composition": ["others"], "membership": ["control"]}
 
 
 def release(table: pa.Table) -> ht.Release:
@@ -34,7 +33,8 @@ def made() -> ht.Release:
 
 def run(name: str, attacked: ht.Release) -> object:
     given = {"others": release(EVERYBODY.slice(60, 200)), "control": EVERYBODY.slice(200)}
-    return attacked.attack(name, **{key: given[key] for key in NEEDS.get(name, [])})
+    takes = {param.name for param in registry.attacks[name].params()}
+    return attacked.attack(name, **{key: table for key, table in given.items() if key in takes})
 
 
 @pytest.mark.parametrize("name", registry.attacks)

@@ -73,7 +73,7 @@ def promise(algorithm, k):
 
 
 @pytest.mark.parametrize("algorithm", VARIANTS, ids=str)
-@pytest.mark.parametrize("style", chosen_forms())
+@pytest.mark.parametrize("style", chosen_forms(), ids=str)
 def test_every_style_of_cells(algorithm, style):
     answers = Counter(
         check_release([example], algorithm, random_case(seed, 30, cells=style), suppression=0.1)

@@ -49,18 +49,20 @@ def test_scores(name):
 @pytest.mark.parametrize("name", NAMES)
 def test_monotonicity_survives_falsification(name):
     tried = sum(check_monotone(example, case) for example, case in examples_of(name, 5))
-    # a case has too few people for what dp draws; tests/algorithms/test_algorithms_safe_pub.py tries it with fewer
-    assert tried > 50 or models[name].monotone is Monotone.NONE or name == "dp"
+    # a case has too few people for models that draw some; tests/algorithms/test_algorithms_safe_pub.py tries one
+    draws = any(example.drawing() for example, _ in examples_of(name, 5))
+    assert tried > 50 or models[name].monotone is Monotone.NONE or draws
 
 
 @pytest.mark.parametrize("name", NAMES)
 def test_feasible_is_the_whole_table_as_one_class(name):
     for example, case in examples_of(name, 4):
         check_root(example, case)
-    refused = sum(check_root(example, case) for example, case in examples_of(name, 9, limit=2, feasible=False))
-    # the whole table is always close to itself, and nobody is found in it
-    close = {"bayes-optimal", "beta-likeness", "bt-privacy", "delta-disclosure", "t-closeness"}
-    assert refused > 0 or name in close | {"marketer", "population-uniqueness"}
+    refused = list(examples_of(name, 9, limit=2, feasible=False))
+    tried = sum(check_root(example, case) for example, case in refused)
+    # some models always accept the whole table, and those that do not survive merging need not prove anything
+    assert tried > 0 or not refused or Monotone.MERGE not in models[name].monotone
+    assert refused or name not in {"k-anonymity", "distinct-l", "entropy-l", "alpha-k", "k-map", "average-risk"}
 
 
 @pytest.mark.parametrize("pair", list(pairwise([*NAMES, NAMES[0]])), ids="+".join)

@@ -150,9 +150,9 @@ def test_other_engines_refuse_before_any_work(tmp_path):
         ht.increment(people(), policy(), ht.anonymize(people(), policy()))
     from hushtable.ledger.ledger import Ledger
 
-    with pytest.raises(IncompatibleError, match="A ledger follows true values"):
+    with pytest.raises(IncompatibleError, match="A ledger tracks true values"):
         Ledger(tmp_path / "l").add(ht.anonymize(people(), policy()))
-    with pytest.raises(IncompatibleError, match="A ledger follows true values"):
+    with pytest.raises(IncompatibleError, match="A ledger tracks true values"):
         policy().changed(ledger={"file": "l", "new": True, "person": "id"})
     from hushtable.engines.choose import choose
 

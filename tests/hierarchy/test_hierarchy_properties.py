@@ -36,7 +36,13 @@ INT_RECIPES = [
     Intervals(quantiles=(8, 4, 2)),
     Intervals(quantiles=(6, 2), low=-10, high=10),
 ]
-WORD_RECIPES = [Flat(), Prefix(), Prefix(mask="#", steps=(1, 3), from_end=False), Frequency(), Frequency(fanout=2)]
+WORD_RECIPES = [
+    Flat(),
+    Prefix(),
+    Prefix(mask="#", steps=(1, 3), from_end=False, length=6),
+    Frequency(),
+    Frequency(fanout=2),
+]
 DATE_RECIPES = [Flat(), Dates(), Dates(levels=("day", "year", "century")), Prefix(steps=(3, 6)), Frequency(fanout=3)]
 CASES = [
     *((r, Kind.NUMERIC, INT64 | st.integers(-50, 50), pa.int64()) for r in INT_RECIPES),

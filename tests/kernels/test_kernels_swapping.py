@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
 from hushtable.kernels import swapping
 from hushtable.kernels.compile import compiled
+from hushtable.kernels.information import WEIGHT
 
 LOOPS = swapping._expected_loops, swapping._swap_loops
 TWINS = swapping._expected_numpy, swapping._swap_numpy
@@ -73,3 +76,30 @@ def test_what_is_added_can_be_taken_away():
     assert surplus.tolist() == [third, 2 * third, 2 * third, 4 * third]
     swapping.add_expected(surplus, bins, sizes, ones, rows, offsets, np.array([0]), -1)
     assert not surplus.any()
+
+
+def reappearing(bins, rows, offsets):
+    """The expected number of rows that reappear whole when the values of each group are dealt anew."""
+    total = 0.0
+    for first, last in pairwise(offsets):
+        mine = bins[rows[first:last]]
+        total += sum(len(mine) * np.prod((mine == row).mean(axis=0)) for row in mine)
+    return total
+
+
+def test_fewer_rows_of_a_wide_table_reappear_at_a_price(monkeypatch):
+    random = np.random.default_rng(1)
+    bins = (random.random((24, 30)) < 0.1).astype(np.uint8)
+    sizes, weights, offsets = np.full(30, 2), np.full(30, WEIGHT), np.arange(0, 25, 6)
+    found = {}
+    for price in ("asked", "none"):
+        if price == "none":
+            monkeypatch.setattr(swapping, "_price", lambda weights: 0.0)
+        rows = np.arange(24)
+        surplus, places = started((bins, sizes, weights, rows, offsets), TWINS[0])
+        for turn in range(2):
+            swapped = np.zeros(2, dtype=np.bool_)
+            for pairs in (([0, 2], [1, 3]), ([0, 1], [2, 3]), ([0, 1], [3, 2])):
+                TWINS[1](surplus, bins, sizes, weights, rows, offsets, *map(np.array, pairs), turn, 3, places, swapped)
+        found[price] = reappearing(bins, rows, offsets)
+    assert found["asked"] < 0.8 * found["none"]

@@ -86,6 +86,7 @@ class Person:
         self.attributes = attributes
         self.events: list[tuple[str, tuple, tuple]] = []  # table, quasi cells, path of row numbers
         self.values: list[tuple[str, str, tuple]] = []  # column, value, path of the row
+        self.rows: list[str] = []  # the table of every row
 
 
 def persons(policy: LinkedPolicy, tables: dict[str, pa.Table]) -> list[Person]:
@@ -107,6 +108,7 @@ def persons(policy: LinkedPolicy, tables: dict[str, pa.Table]) -> list[Person]:
         for i, row in enumerate(rows[name]):
             person, path = place[policy.tables[name].of][tuple(row[k] for k in policy.by(name))]
             here = (*path, (name, i))
+            person.rows.append(name)
             if policy.tables[name].key:
                 place[name][tuple(row[k] for k in policy.tables[name].key)] = person, here
             if quasi := cells(name, row, "quasi"):
@@ -141,6 +143,11 @@ def tree(person: Person, names: set[str], path: tuple = ()) -> tuple:
     return tuple(sorted((str(shown.get(step, step[-1][0])), tree(person, names, step)) for step in steps))
 
 
+def numbers(person: Person, policy: LinkedPolicy) -> tuple:
+    """How many rows a person has in the tables whose numbers are known."""
+    return tuple(sum(name == row for row in person.rows) for name in policy.events if policy.tables[name].counts)
+
+
 def satisfied(policy: LinkedPolicy, crowd: set[int], values: dict[str, dict[int, set]]) -> bool:
     """Whether a crowd satisfies every model, on each column's values of each of its people."""
     for choice in policy.models:
@@ -164,7 +171,7 @@ def failures(policy: LinkedPolicy, tables: dict[str, pa.Table]) -> Counter:
     caps = {name: 1 if m == "all" else m for name, m in known.items()}
     total = max(caps.values()) if policy.knows == "all" else policy.knows
     whole = {name for name, m in known.items() if m == "all"}
-    kinds = [(p.attributes, tree(p, whole) if whole else ()) for p in people]
+    kinds = [(p.attributes, tree(p, whole) if whole else (), numbers(p, policy)) for p in people]
     none = "~no event"
 
     def of_person(i: int, column: str) -> set:

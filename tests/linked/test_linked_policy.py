@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import pyarrow as pa
 import pytest
 
+from hushtable.errors import HierarchyError, PolicyError
 from hushtable.linked.policy import LinkedPolicy, read_policy
+from hushtable.linked.run import anonymize_linked, check_data
 from hushtable.policy.faults import InvalidPolicy
 from hushtable.policy.policy import Policy
 
@@ -20,13 +23,15 @@ def changed(table, **settings):
 @pytest.mark.parametrize(
     ("settings", "sentence"),
     [
-        ({**BASE, "knows": 0}, "knows"),
-        ({**BASE, "knows": 5}, "at most 4"),
+        ({**BASE, "knows": 0}, "knows: It must be a whole number from 1 to 4, or all. Got 0 instead."),
+        ({**BASE, "knows": 5}, "More than 4 known events have too many combinations"),
+        ({**BASE, "knows": "al"}, "knows: It must be a whole number from 1 to 4, or all. Got a str instead."),
         ({**BASE, "models": []}, "no privacy model"),
         ({**BASE, "models": [{"average-risk": {"average": 0.2}}]}, "more than one group"),
         ({**BASE, "models": [{"k-anonymity": {"k": 2, "subsets": 1}}]}, "more than one group"),
         (changed("people", key=()), "needs 'key'"),
         (changed("people", knows=1), "for tables of events"),
+        (changed("people", counts=True), "'counts' is for tables of events"),
         (changed("people", columns={"age": {"role": "sensitive"}}), "no quasi-identifier"),
         (changed("events", of="person"), "no table 'person'. "),
         (changed("events", of=None), "2 tables belong to no other one"),
@@ -41,6 +46,8 @@ def changed(table, **settings):
         (changed("detail", of="events", by="e", columns={}), "A table that others belong to needs 'key'"),
         (changed("a/b", of="people", columns={}), "letters, digits"),
         ({**changed("events", knows=1), "knows": "all"}, "knows those of every table"),
+        (changed("events", knows=3), "3 events of one table are more than the 2 that 'knows' allows over all tables. "
+                                     "Write 'knows: 3' for the policy"),
     ],
 )  # fmt: skip
 def test_what_does_not_fit_is_refused(settings, sentence):
@@ -55,10 +62,23 @@ def test_all_known_holds_for_tables_that_hang_together():
         LinkedPolicy(**{**BASE, "tables": {**tables, "detail": {"of": "events", "columns": {"x": {"role": "quasi"}}}}})
 
 
-def test_known_is_the_smaller_of_table_and_all():
-    policy = LinkedPolicy(**{**changed("events", knows=3), "knows": 2})
-    assert policy.known("events") == 2
-    assert policy.changed(knows=4).known("events") == 3
+def test_known_of_a_table_counts_within_all():
+    policy = LinkedPolicy(**{**changed("events", knows=3), "knows": 4})
+    assert policy.known("events") == 3
+    assert LinkedPolicy(**{**BASE, "knows": 4}).known("events") == 4
+
+
+def test_sensitive_columns_may_have_dots_in_their_names():
+    tables = {"people": {**PEOPLE, "columns": {"age": {"role": "quasi"}}},
+              "labs": {"of": "people", "columns": {"a.b": {"role": "sensitive"}}}}  # fmt: skip
+    models = [{"k-anonymity": {"k": 2}}, {"distinct-l": {"l": 2, "on": "labs.a.b"}}]
+    data = {"people": pa.table({"id": [1, 2], "age": [30, 30]}), "labs": pa.table({"id": [1, 2], "a.b": ["x", "y"]})}
+    policy = LinkedPolicy(tables=tables, models=models)
+    assert anonymize_linked(data, policy).verification.ok
+    tables["people"]["columns"]["labs.a.b"] = {"role": "sensitive"}
+    with pytest.raises(InvalidPolicy, match="has the same name for models"):
+        LinkedPolicy(tables=tables, models=models)
+
 
 
 def test_files_tell_their_kind(tmp_path):
@@ -68,3 +88,25 @@ def test_files_tell_their_kind(tmp_path):
     assert isinstance(read_policy(tmp_path / "one.yaml"), Policy)
     with pytest.raises(InvalidPolicy, match=r"line 3: tables\.people\.keys: There is no setting 'keys'\. Did you mean"):
         LinkedPolicy.from_yaml("tables:\n  people:\n    keys: id\n    columns: {}\n")
+
+
+def test_masks_do_not_depend_on_values_that_may_be_suppressed():
+    code = {"role": "quasi", "hierarchy": {"prefix": {"steps": [2]}}}
+    tables = {
+        "people": {**PEOPLE, "columns": {"age": {"role": "quasi"}}},
+        "events": {**EVENTS, "columns": {"code": code}},
+    }
+    data = {
+        "people": pa.table({"id": [1, 2], "age": [30, 30]}),
+        "events": pa.table({"id": [1, 2], "code": ["A1", "A10"]}),
+    }
+    with pytest.raises(HierarchyError, match=r"'code' has values of different lengths.*length: 7"):
+        check_data(data, LinkedPolicy(**{**BASE, "tables": tables}))
+    tables["events"]["columns"]["code"]["hierarchy"] = {"prefix": {}}
+    with pytest.raises(PolicyError, match=r"events\.code differ in length.*length: 7"):
+        check_data(data, LinkedPolicy(**{**BASE, "tables": tables}))
+    tables["events"]["columns"]["code"]["hierarchy"]["prefix"]["length"] = 2
+    with pytest.raises(HierarchyError, match="up to 3 characters, but its prefix hierarchy says 2"):
+        check_data(data, LinkedPolicy(**{**BASE, "tables": tables}))
+    tables["events"]["columns"]["code"]["hierarchy"]["prefix"]["length"] = 5
+    assert check_data(data, LinkedPolicy(**{**BASE, "tables": tables}))["events"] == 2

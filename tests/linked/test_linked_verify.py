@@ -7,6 +7,7 @@ import pytest
 from support_linked import cloned, failures, planted, random_case
 
 from hushtable.errors import VerificationError
+from hushtable.linked import promise
 from hushtable.linked.policy import LinkedPolicy
 from hushtable.linked.verify import verify_linked
 
@@ -37,6 +38,14 @@ def campaign(seeds):
 def test_random_schemas_are_judged_as_by_brute_force():
     holds, plants = campaign(range(80))
     assert plants > 40
+
+
+def test_classes_with_too_many_items_are_sorted_instead(monkeypatch):
+    """The other way of counting, for classes whose combinations do not fit into memory."""
+    monkeypatch.setattr(promise, "MOST_CELLS", -1)
+    campaign(range(40))
+    monkeypatch.setattr(promise, "MOST_CELLS", 9)
+    campaign(range(40, 60))
 
 
 @pytest.mark.slow

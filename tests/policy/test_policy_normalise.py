@@ -111,8 +111,8 @@ def test_lists_mappings_and_single_names() -> None:
         ),
         (
             {"quasi": ["a"], "models": [{"k-anonymity": None, "k": 5}]},
-            "models[0]: This is not a single model with its parameters. Write one name with its parameters, indented below "
-            "it or in braces: {k-anonymity: {k: 5}}.",
+            "models[0]: This is not a single model with its parameters. Write one name with its parameters, indented "
+            "below it or in braces: {k-anonymity: {k: 5}}.",
         ),
         (
             {"quasi": ["a"], "models": {"k-anonymity": {"k": 5}}},
@@ -120,8 +120,8 @@ def test_lists_mappings_and_single_names() -> None:
         ),
         (
             {"quasi": ["a"], "models": [KAnonymity]},
-            "models[0]: This is not a single model with its parameters. Write one name with its parameters, indented below "
-            "it or in braces: {k-anonymity: {k: 5}}.",
+            "models[0]: This is not a single model with its parameters. Write one name with its parameters, indented "
+            "below it or in braces: {k-anonymity: {k: 5}}.",
         ),
         (
             {"quasi": ["a"], "algorithm": "mondrain"},

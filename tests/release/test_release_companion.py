@@ -21,7 +21,7 @@ import hushtable as ht
 from hushtable.algorithms.base import Recoding
 from hushtable.api import run_plan
 from hushtable.engines.stream import run_files
-from hushtable.errors import DataError, IncompatibleError, OutputError, PolicyError, UsageError
+from hushtable.errors import DataError, HierarchyError, IncompatibleError, OutputError, PolicyError, UsageError
 from hushtable.io import atomic
 from hushtable.io.files import write_table
 from hushtable.io.secret import SECRET
@@ -107,6 +107,26 @@ def test_a_number_that_only_a_suppressed_record_has_changes_no_public_byte(tmp_p
         assert release.n_suppressed == 1
         release.save(tmp_path / str(i))
     assert files(tmp_path / "0") == files(tmp_path / "1") == files(tmp_path / "2")
+
+
+@pytest.mark.parametrize("algorithm", ["mondrian", "datafly", "optimal"])
+@pytest.mark.parametrize("prefix", [{}, {"steps": [2]}, {"steps": [4], "length": 7}])
+def test_a_long_value_that_only_a_suppressed_record_has_changes_no_public_byte(tmp_path, algorithm, prefix):
+    """It is refused where what masks keep would depend on it."""
+    columns = {"zip": {"role": "quasi", "kind": "nominal", "hierarchy": {"prefix": prefix}},
+               "age": {"role": "quasi", "kind": "numeric"}}  # fmt: skip
+    policy = ht.Policy(columns=columns, models=[ht.KAnonymity(k=5)], algorithm=algorithm, suppression=0.1,
+                       cells="nodes" if algorithm == "mondrian" else None)  # fmt: skip
+    for i, lone in enumerate(["99999", "9999999"]):
+        table = pa.table({"zip": [*(f"142{n:02}" for n in range(20)), lone], "age": [30] * 20 + [90]})
+        if i and prefix == {"steps": [2]}:
+            with pytest.raises(HierarchyError, match="'zip' has values of different lengths"):
+                ht.anonymize(table, policy)
+            return
+        release = ht.anonymize(table, policy)
+        assert release.n_suppressed == 1 and release.table["zip"][0].as_py().startswith("142")
+        release.save(tmp_path / str(i))
+    assert files(tmp_path / "0") == files(tmp_path / "1")
 
 
 def test_release_json_has_these_keys_and_no_others(tmp_path):

@@ -37,7 +37,7 @@ FORMS = [
     (form, missing)
     for form in chosen_forms()
     for missing in (Missing.OWN_CATEGORY, Missing.WILDCARD)
-    if form.name != "counts" or missing is Missing.OWN_CATEGORY
+    if not form.counts_records or missing is Missing.OWN_CATEGORY
 ]
 
 

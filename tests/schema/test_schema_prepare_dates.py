@@ -73,8 +73,8 @@ def test_time_zones_that_nobody_knows() -> None:
     fails(
         times,
         None,
-        "Column 'x' contains times in a time zone that this system does not know. Install the package tzdata, or convert "
-        "the times to UTC.",
+        "Column 'x' contains times in a time zone that this system does not know. Install the package tzdata, or "
+        "convert the times to UTC.",
         "unknown-zone",
     )
     with pytest.raises(DataError, match="does not know"):

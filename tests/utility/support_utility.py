@@ -13,6 +13,8 @@ from hushtable.hierarchy.base import Coded
 from hushtable.kernels.grouping import group_rows
 from hushtable.release.comparison import RowComparison
 from hushtable.release.forms.base import of_groups
+from hushtable.release.forms.intervals import Ranges
+from hushtable.release.forms.midpoint import Midpoint
 from hushtable.release.forms.nodes import Nodes
 from hushtable.release.forms.sets import Sets
 from hushtable.schema.columns import Kind
@@ -81,7 +83,7 @@ def coded_domains(draw):
 
 
 # counts tell more than what they cover; their tests are their own
-SPREAD_EVENLY = [form for form in chosen_forms() if form.name != "counts"]
+SPREAD_EVENLY = [form for form in chosen_forms() if not form.counts_records]
 
 
 @st.composite
@@ -139,10 +141,11 @@ def _cell(cells, group, codes):
         height = lowest(codes) if level is None else level
         node = maps[height][min(codes)]
         return {c for c in range(coded.size) if maps[height][c] == node}, height
-    if column.form.for_kind(coded.kind).name == "regions":
-        covered = covered_by(cells.labels()[group].as_py(), column)
-    elif column.form == Sets() or coded.kind is Kind.NOMINAL:
+    form = column.form.for_kind(coded.kind)
+    if form == Sets():
         covered = set(codes)
+    elif form not in (Ranges(), Midpoint()):
+        covered = covered_by(cells.labels()[group].as_py(), column)
     elif coded.missing and 0 in codes and len(codes) > 1:
         covered = set(range(coded.size))
     else:

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from hushtable.attacks.base import AttackResult
     from hushtable.engines.release import Release
 
-__all__ = ["attack"]
+__all__ = ["attack", "print_attacks"]
 
 Background = Annotated[
     str | None,
@@ -63,7 +63,8 @@ def attack(
     ] = None,
     control: Annotated[
         str | None,
-        typer.Option("--control", metavar="FILE|URL", help="People who are not in the release.", show_default=False),
+        typer.Option("--control", metavar="FILE|URL", show_default=False,
+                     help="People who are not in the release. For linked tables: the folder of their tables."),
     ] = None,
     background: Background = None,
     others: Others = None,
@@ -77,7 +78,7 @@ def attack(
     """
     from hushtable import registry
     from hushtable.cli.catalogue import listing
-    from hushtable.cli.linked import attack_linked, is_linked_release
+    from hushtable.cli.linked import attack_linked, is_linked_release, no_options
     from hushtable.cli.memory import keep_freed_memory
     from hushtable.cli.opening import opened
     from hushtable.cli.output import deliver
@@ -94,7 +95,8 @@ def attack(
             hint="Give the folder that 'hushtable run' wrote and the original with --data, or --list.",
         )  # fmt: skip
     if is_linked_release(folder):
-        attack_linked(folder, data, split_names(only), as_json=as_json)
+        no_options({"--external": external, "--background": background, "--other": others or None}, "attack")
+        attack_linked(folder, data, files, split_names(only), control, as_json=as_json)
         return
     asked = registered(only, known)
     names = list(known) if asked is None else asked
@@ -106,17 +108,14 @@ def attack(
         if others:
             given["others"] = _opened(others, other_data or [], data, files)
         results, refused = _run(release, names, given, progress, strict=only is not None)
-
-    def text(to: Console) -> None:
-        _print(to, results, refused)
-
     found = {"release": folder, "attacks": [r.as_dict() for r in results], "not_run": refused}
-    deliver(found, as_json, text)
+    deliver(found, as_json, lambda to: print_attacks(to, results, refused))
 
 
 def _opened(others: Sequence[Path], theirs: Sequence[str], data: Sequence[str], files: Path | None) -> list[Release]:
     """Open the other releases, each with its original."""
     from hushtable.api import open_release
+    from hushtable.cli.linked import is_linked_release
     from hushtable.errors import UsageError
 
     if theirs and len(theirs) != len(others):
@@ -124,6 +123,10 @@ def _opened(others: Sequence[Path], theirs: Sequence[str], data: Sequence[str], 
             f"There are {len(others)} --other releases, but {len(theirs)} --other-data.", code="no-other-original",
             hint="Give the original of each release in the same order, or none if --data is the original of all.",
         )  # fmt: skip
+    for folder in others:
+        if is_linked_release(folder):
+            raise UsageError(f"{str(folder)!r} holds linked tables, and 'composition' is about single tables.",
+                             code="linked", hint="Leave it out.")  # fmt: skip
     originals = [[path] for path in theirs] or [list(data)] * len(others)
     return [open_release(folder, original, files=files) for folder, original in zip(others, originals, strict=True)]
 
@@ -152,7 +155,8 @@ def _run(
     return results, refused
 
 
-def _print(to: Console, results: Sequence[AttackResult], refused: Mapping[str, str]) -> None:
+def print_attacks(to: Console, results: Sequence[AttackResult], refused: Mapping[str, str]) -> None:
+    """Print a table of results, remedies, and what was not run."""
     from hushtable.cli.output import bullet, grid, put
     from hushtable.io.figures import share
 

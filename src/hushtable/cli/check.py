@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from hushtable.cli.options import AsJson, PolicyFile, Query, SqlTable
+from hushtable.cli.options import AsJson, PolicyFile, Query, Schema, SqlTable, no_schema
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -33,6 +33,7 @@ def check(
     ] = None,
     table: SqlTable = None,
     query: Query = None,
+    schema: Schema = None,
     as_json: AsJson = False,
 ) -> None:
     """Find every problem before a run: policy, columns, hierarchies, feasibility. Warn about what is not protected.
@@ -44,10 +45,13 @@ def check(
     from hushtable.policy.files import is_linked
 
     if is_linked(policy_file):
-        from hushtable.cli.linked import check_linked
+        from hushtable.cli.linked import check_linked, refuse_given
 
-        check_linked(policy_file, data or [], as_json=as_json)
+        refuse_given({"table": table, "query": query})
+        check_linked(policy_file, data or [], schema, as_json=as_json)
         return
+    if schema is not None:
+        raise no_schema()
     preflight, problems = _look(policy_file, data or [], table, query)
     result: dict[str, Any] = {"ok": not problems, "problems": [asdict(p) for p in problems]}
     if preflight is not None:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from hushtable.cli.options import AsJson, Query, SqlTable
+from hushtable.cli.options import AsJson, Query, Schema, SqlTable
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -35,12 +35,23 @@ def init(
     force: Annotated[bool, typer.Option("--force", "-f", help="Replace an existing policy.")] = False,
     table: SqlTable = None,
     query: Query = None,
+    schema: Schema = None,
+    people: Annotated[
+        str | None,
+        typer.Option(
+            "--people",
+            metavar="TABLE",
+            help="With --schema: the table of people. Defaults to the one that most tables lead to.",
+            show_default=False,
+        ),
+    ] = None,
     as_json: AsJson = False,
 ) -> None:
     """Profile a table and write a commented starter policy to edit.
 
     Counts distinct, unique and missing values, finds how many records are unique on small sets of columns, and
-    suggests roles with reasons. Shows no value of the table.
+    suggests roles with reasons. Shows no value of the table. With --schema, drafts a policy of linked tables from all
+    tables of a database and their foreign keys.
     """
     from hushtable.cli.output import deliver
     from hushtable.cli.progress import waiting
@@ -57,6 +68,12 @@ def init(
         raise OutputError(
             f"{str(output)!r} exists.", code="exists", hint="Choose another file with --output, or add --force."
         )
+    if schema is not None or people is not None:
+        from hushtable.cli.linked import init_linked, refuse_given
+
+        refuse_given({"table": table, "query": query})
+        init_linked(data, output, schema, people, as_json=as_json)
+        return
     source = source_of(data, table=table, query=query)
     check_apart(output, [source])
     with waiting("reading and profiling the table"):

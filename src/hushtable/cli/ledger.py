@@ -80,6 +80,7 @@ def ledger(
     exits with 1 if a model is violated; 'add' refuses such a release and changes nothing. 'list' lists the releases,
     'show' draws the number of people that they have in common.
     """
+    from hushtable.cli.linked import is_linked_release, opened_linked
     from hushtable.cli.opening import opened
     from hushtable.cli.signals import nearly_done
     from hushtable.errors import UsageError
@@ -95,7 +96,11 @@ def ledger(
             f"There is no release to {action}.", code="no-release",
             hint="Give the folder that 'hushtable run' wrote and the original with --data.",
         )  # fmt: skip
-    with opened(folder, data, files) as (release, progress):
+    linked = is_linked_release(folder)
+    if linked and path is None:
+        raise UsageError("A policy of linked tables names no ledger.", code="no-ledger", hint="Add --ledger FILE.")
+    opening: Any = opened_linked if linked else opened
+    with opening(folder, data, files) as (release, progress):
         progress(1.0, "comparing with earlier releases")
         base = files or folder
         book = (
@@ -156,7 +161,9 @@ def _print(found: dict[str, Any], verdict: Verdict, book: Ledger, as_json: bool)
             bullet(to, finding.sentence())
         for line in (*verdict.asked, *verdict.advice):
             bullet(to, line)
-        if verdict.findings:
+        if any(finding.how == "linked" for finding in verdict.findings):
+            put(to, "REFUSED: it cannot be checked in combination with earlier releases.", style="bold red")
+        elif verdict.findings:
             put(to, "REFUSED: in combination with earlier releases, it breaks a promise.", style="bold red")
         elif verdict.asked:
             put(to, "NOT ACCEPTED: answer the question first.", style="bold red")

@@ -1,9 +1,11 @@
-"""``run``, ``verify``, ``check`` and ``attack`` for linked tables."""
+"""The commands for linked tables."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
+from shlex import quote
 from typing import TYPE_CHECKING, Any, cast
 
 import typer
@@ -13,8 +15,12 @@ if TYPE_CHECKING:
 
     from hushtable.cli.options import Format
     from hushtable.linked.policy import LinkedPolicy
+    from hushtable.linked.release import LinkedRelease
 
-__all__ = ["attack_linked", "check_linked", "is_linked_release", "run_linked", "verify_folder"]
+__all__ = [
+    *("attack_linked", "check_linked", "is_linked_release", "measure_linked", "no_options", "opened_linked"),
+    *("init_linked", "refuse_given", "risk_linked", "run_linked", "sample_tables", "verify_folder"),
+]
 
 
 def is_linked_release(folder: Path | None) -> bool:
@@ -24,11 +30,80 @@ def is_linked_release(folder: Path | None) -> bool:
     return folder is not None and (folder / "policy.yaml").is_file() and is_linked(folder / "policy.yaml")
 
 
+def no_options(given: Mapping[str, Any], command: str) -> None:
+    """Refuse options that do not go with linked tables."""
+    from hushtable.errors import UsageError
+
+    for option, value in given.items():
+        if value is not None:
+            raise UsageError(f"{option} cannot be used with linked tables.", code="linked",
+                             hint=f"Run 'hushtable {command}' without it.")  # fmt: skip
+
+
+@contextmanager
+def opened_linked(
+    folder: Path, data: Sequence[str], files: Path | None
+) -> Iterator[tuple[LinkedRelease, Callable[[float, str], None]]]:
+    """Open a linked release with its original, if that is given, and show progress until the work on it is done."""
+    from hushtable.cli.progress import progress_bar
+    from hushtable.linked.release import open_linked
+
+    with progress_bar() as progress:
+        progress(0.0, "opening")
+        yield open_linked(folder, original=list(data) or None, files=files), progress
+
+
+def refuse_given(one_table: Mapping[str, Any]) -> None:
+    """Refuse options that are for a policy of one table."""
+    from hushtable.errors import UsageError
+
+    given = [option for option, value in one_table.items() if value is not None]
+    if given:
+        raise UsageError(f"--{given[0]} cannot be used with a policy of linked tables.", code="linked",
+                         hint="Leave it out.")  # fmt: skip
+
+
+def init_linked(data: str, output: Path, schema: str | None, people: str | None, *, as_json: bool) -> None:
+    """Draft a policy from the tables of a schema and their foreign keys."""
+    from hushtable.cli.output import deliver, put
+    from hushtable.cli.progress import waiting
+    from hushtable.io.files import atomic_write_text
+    from hushtable.io.sql.access import read_schema, schema_address, schema_keys
+    from hushtable.io.urls import shown
+    from hushtable.linked.draft import draft_policy, join_tables
+    from hushtable.linked.policy import LinkedPolicy
+
+    address = schema_address(data, schema)
+    with waiting("reading and profiling the tables"):
+        keys = schema_keys(address)
+        joined = join_tables(keys, people)
+        tables = read_schema(address, list(joined))
+        text = draft_policy(joined, tables, shown(address), len(keys) - len(joined))
+    LinkedPolicy.from_yaml(text)
+    atomic_write_text(output, text)
+    found: dict[str, Any] = {
+        "data": shown(address), "policy": output, "not_joined": sorted(keys.keys() - joined.keys()),
+        "tables": {name: {"rows": tables[name].num_rows, "of": one.of} for name, one in joined.items()},
+    }  # fmt: skip
+
+    def show(to: Console) -> None:
+        for name, one in joined.items():
+            what = "the people" if one.of is None else f"belongs to {one.of}"
+            put(to, f"  {name:<20} {tables[name].num_rows:,} rows, {what}", wrap=False)
+        if found["not_joined"]:
+            put(to, f"Not joined, and left out: {', '.join(map(str, found['not_joined']))}.", style="yellow")
+        put(to, f"Starter policy written to {output}. Read it, correct the roles, then:")
+        for command in ("check", "run"):
+            put(to, f"  hushtable {command} {quote(str(output))} --data {quote(found['data'])}", wrap=False)
+
+    deliver(found, as_json, show)
+
+
 def run_linked(
     policy_file: Path,
     data: Sequence[str],
     output: Path,
-    one_table: Mapping[str, Any],
+    where: Mapping[str, Any],
     seed: int | None,
     file_format: Format | None,
     *,
@@ -39,54 +114,68 @@ def run_linked(
     from hushtable.cli.output import deliver
     from hushtable.cli.progress import progress_bar
     from hushtable.cli.signals import nearly_done
-    from hushtable.errors import UsageError
+    from hushtable.io.urls import shown
     from hushtable.linked.run import anonymize_linked
-    from hushtable.linked.sources import read_linked
+    from hushtable.linked.sources import check_database, reading_linked
     from hushtable.release.targets import check_target, written_by_hand
 
-    given = [option for option, value in one_table.items() if value is not None]
-    if given:
-        said = f"--{given[0]} cannot be used with a policy of linked tables."
-        raise UsageError(said, code="linked", hint="Leave it out.")
     policy = _policy(policy_file)
     if seed is not None:
         policy = policy.changed(seed=seed)
-    check_target(output, overwrite=overwrite, inputs=[*written_by_hand(policy_file), *map(Path, data)])
+    sources, to = _sources(data, where["schema"]), where["to"]
+    check_target(output, overwrite=overwrite, inputs=[*written_by_hand(policy_file), *sources])
+    if to is not None:
+        check_database(to, policy, sources, overwrite=overwrite)
     with progress_bar() as progress:
         progress(0.0, "reading")
-        release = anonymize_linked(read_linked(data, policy), policy, progress=progress)
+        with reading_linked(sources, policy, spark=where["spark"], master=where["master"]) as tables:
+            release = anonymize_linked(tables, policy, progress=progress)
         nearly_done()
-        release.save(output, format=cast(Any, file_format and file_format.value), overwrite=overwrite)
-    found = {**release.summary(), "folder": output}
+        release.save(output, format=cast(Any, file_format and file_format.value), overwrite=overwrite, to=to)
+    found = {**release.summary(), "folder": output, **({} if to is None else {"published": shown(to)})}
 
     def text(to: Console) -> None:
         from hushtable.cli.output import put
 
         _print_verified(to, found)
-        lost = found["measures"]
-        put(to, f"People are in classes of at least {lost['crowd']:,}; {lost['suppressed']:.1%} of the events are "
-                "suppressed:")  # fmt: skip
-        for name, entry in lost["tables"].items():
-            order = f", order kept {entry['order_kept']:.0%}" if "order_kept" in entry else ""
-            general = f", generality {entry['generality']:.3f}" if "generality" in entry else ""
-            put(to, f"  {name:<16} {entry['kept']:.1%} of {entry['events']:,} events kept{general}{order}", wrap=False)
+        _print_losses(to, found["measures"])
         put(to, f"Verified from the published tables and written to {output}.", style="green")
+        if "published" in found:
+            put(to, f"Published at {found['published']}.")
 
     deliver(found, as_json, text)
 
 
-def verify_folder(published: str, policy_file: Path, *, as_json: bool) -> None:
-    """Recompute the promise from the published tables of a folder. Exits with 1 if it is broken."""
+def verify_folder(
+    published: str, policy_file: Path, schema: str | None, evidence: Path | None, *, as_json: bool
+) -> None:
+    """Recompute the promise from the published tables of a folder or database. Exits with 1 if it is broken.
+
+    With the JSON file of a report, the files of the folder are compared with it, and its signature is checked.
+    """
     from hushtable.cli.output import deliver, put
     from hushtable.cli.progress import waiting
     from hushtable.linked.release import open_linked
+    from hushtable.linked.sources import is_database, read_linked
+    from hushtable.linked.verify import verify_linked
+    from hushtable.report.checking import check_report
 
+    policy, (source,) = _policy(policy_file), _sources([published], schema)
+    checked = None
+    if evidence is not None:
+        # the evidence names all files of the folder
+        checked = check_report(evidence, source if is_database(source) else Path(source) / "release.json")
     with waiting("reading and verifying"):
-        release = open_linked(Path(published), _policy(policy_file))
-    found = release.verification.as_dict()
+        if is_database(source):
+            verification = verify_linked(read_linked([source], policy), policy)
+        else:
+            verification = open_linked(Path(source), policy).verification
+    found = {**verification.as_dict(), "evidence": checked}
 
     def text(to: Console) -> None:
         _print_verified(to, found)
+        if checked is not None:
+            put(to, checked["words"])
         if found["satisfied"]:
             put(to, "Satisfied: every model holds, whatever an adversary may know.", style="green")
         else:
@@ -97,7 +186,7 @@ def verify_folder(published: str, policy_file: Path, *, as_json: bool) -> None:
         raise typer.Exit(1)
 
 
-def check_linked(policy_file: Path, data: Sequence[str], *, as_json: bool) -> None:
+def check_linked(policy_file: Path, data: Sequence[str], schema: str | None, *, as_json: bool) -> None:
     """Match keys and read columns before a run."""
     from hushtable.cli.output import deliver, put
     from hushtable.cli.progress import waiting
@@ -108,7 +197,7 @@ def check_linked(policy_file: Path, data: Sequence[str], *, as_json: bool) -> No
     found: dict[str, Any] = {"ok": True}
     if data:
         with waiting("reading and checking the tables"):
-            found |= check_data(read_linked(data, policy), policy)
+            found |= check_data(read_linked(_sources(data, schema), policy), policy)
 
     def text(to: Console) -> None:
         if data:
@@ -119,24 +208,74 @@ def check_linked(policy_file: Path, data: Sequence[str], *, as_json: bool) -> No
     deliver(found, as_json, text)
 
 
-def attack_linked(folder: Path, data: Sequence[str], only: Sequence[str] | None, *, as_json: bool) -> None:
+def attack_linked(
+    folder: Path,
+    data: Sequence[str],
+    files: Path | None,
+    only: Sequence[str] | None,
+    control: str | None,
+    *,
+    as_json: bool,
+) -> None:
     """Attack a release of linked tables."""
-    from hushtable.cli.output import deliver, put
-    from hushtable.cli.progress import waiting
-    from hushtable.linked.attacks import attack_release
-    from hushtable.linked.release import open_linked
+    from hushtable.cli.attack import print_attacks
+    from hushtable.cli.output import deliver
+    from hushtable.linked.attacks import play_linked
     from hushtable.linked.sources import read_linked
 
-    with waiting("attacking"):
-        policy = _policy(folder / "policy.yaml")
-        release = open_linked(folder, policy, read_linked(data, policy))
-        results = attack_release(release, only)
+    with opened_linked(folder, data, files) as (release, progress):
+        others = None if control is None else read_linked([control], release.policy)
+        results, refused = play_linked(release, True if only is None else only, control=others, progress=progress)
+    found = {"release": folder, "attacks": [r.as_dict() for r in results], "not_run": refused}
+    deliver(found, as_json, lambda to: print_attacks(to, results, refused))
+
+
+def measure_linked(folder: Path, *, as_json: bool) -> None:
+    """Say what a release of linked tables lost, as the run measured it."""
+    from hushtable.cli.output import deliver
+    from hushtable.linked.release import linked_measures
+
+    measured = linked_measures(folder)
+    deliver({"release": folder, "measures": measured}, as_json, lambda to: _print_losses(to, measured))
+
+
+def risk_linked(
+    folder: Path, data: Sequence[str], files: Path | None, threshold: float | None, *, as_json: bool
+) -> None:
+    """Assess how exposed people are by their attributes and events, before and after."""
+    from hushtable.cli.output import deliver
+    from hushtable.cli.risk_words import print_risks
+
+    with opened_linked(folder, data, files) as (release, progress):
+        progress(0.3, "counting combinations")
+        found = release.risk(threshold=0.09 if threshold is None else threshold).as_dict()
+    answer = {"target": str(folder), "before_only": False, "risks": found}
+    deliver(answer, as_json, lambda to: print_risks(to, str(folder), found))
+
+
+def sample_tables(folder: Path, output: Path, files: Path | None, seed: int, *, as_json: bool) -> None:
+    """Draw tables from a release of linked tables into a new folder."""
+    from hushtable.cli.output import deliver, put
+    from hushtable.linked.sample import check_sample_folder, write_linked_sample
+
+    check_sample_folder(output)
+    with opened_linked(folder, [], files) as (release, progress):
+        progress(0.5, "drawing values")
+        found = write_linked_sample(release, output, seed=seed)
 
     def text(to: Console) -> None:
-        for result in results:
-            put(to, repr(result))
+        for name, rows in found["rows"].items():
+            put(to, f"{output}/{name}.csv: {rows:,} rows", wrap=False)
+        put(to, found["note"])
 
-    deliver({"release": folder, "attacks": [r.as_dict() for r in results]}, as_json, text)
+    deliver({"output": str(output), **found}, as_json, text)
+
+
+def _sources(data: Sequence[str], schema: str | None) -> list[str]:
+    """Return the sources, a database with its schema."""
+    from hushtable.io.sql.access import schema_address
+
+    return [schema_address(one, schema) for one in data] if schema is not None else list(data)
 
 
 def _policy(policy_file: Path) -> LinkedPolicy:
@@ -145,6 +284,17 @@ def _policy(policy_file: Path) -> LinkedPolicy:
     policy = read_policy(policy_file)
     assert isinstance(policy, LinkedPolicy)
     return policy
+
+
+def _print_losses(to: Console, lost: Mapping[str, Any]) -> None:
+    from hushtable.cli.output import put
+
+    put(to, f"People are in classes of at least {lost['crowd']:,}; {lost['suppressed']:.1%} of the events are "
+            "suppressed:")  # fmt: skip
+    for name, entry in lost["tables"].items():
+        order = f", order kept {entry['order_kept']:.0%}" if "order_kept" in entry else ""
+        general = f", generality {entry['generality']:.3f}" if "generality" in entry else ""
+        put(to, f"  {name:<16} {entry['kept']:.1%} of {entry['events']:,} events kept{general}{order}", wrap=False)
 
 
 def _print_verified(to: Console, found: Mapping[str, Any]) -> None:

@@ -25,13 +25,19 @@ def measure(
     """Measure what a release is still good for, compared with its original.
 
     Measures taken during the run come from the release's private companion. Other measures need the original: --data.
+    For linked tables, all measures are taken during the run.
     """
     from hushtable import registry
+    from hushtable.cli.linked import is_linked_release, measure_linked, no_options
     from hushtable.cli.opening import opened
     from hushtable.cli.output import deliver, put
     from hushtable.cli.summary import print_measures
     from hushtable.errors import UsageError
 
+    if is_linked_release(folder):
+        no_options({"--only": only, "--all": every or None, "--files": files}, "measure")
+        measure_linked(folder, as_json=as_json)
+        return
     if every and only is not None:
         raise UsageError("--only and --all exclude each other.", hint="Leave one of them out.")
     known = registry.measures

@@ -33,8 +33,16 @@ def opened(folder: Path, data: Sequence[Source], files: Path | None) -> Iterator
     release, progress
     """
     from hushtable.api import open_release
+    from hushtable.cli.linked import is_linked_release
     from hushtable.cli.progress import progress_bar
+    from hushtable.errors import UsageError
 
+    if is_linked_release(folder):
+        raise UsageError(
+            f"{str(folder)!r} holds linked tables, and this command works on one table.",
+            code="linked",
+            hint="verify, measure, risk, attack, report, sample and ledger work on linked tables.",
+        )
     with progress_bar() as progress:
         progress(0.0, "opening")
         yield open_release(folder, list(data) or None, files=files), progress

@@ -9,6 +9,8 @@ from typing import Annotated, Any
 
 import typer
 
+from hushtable.errors import UsageError
+
 __all__ = [
     "AsJson",
     "Data",
@@ -24,9 +26,11 @@ __all__ = [
     "PolicyFile",
     "Query",
     "ReleaseFolder",
+    "Schema",
     "Seed",
     "SqlTable",
     "names",
+    "no_schema",
     "registered",
 ]
 
@@ -86,6 +90,12 @@ SqlTable = Annotated[
         "--table", metavar="NAME", help="Table of the database, or sheet of the Excel file.", show_default=False
     ),
 ]
+Schema = Annotated[
+    str | None,
+    typer.Option(
+        "--schema", metavar="NAME", help="Schema of the database that holds the linked tables.", show_default=False
+    ),
+]
 Query = Annotated[
     str | None, typer.Option("--query", metavar="SELECT", help="Query to run on the database.", show_default=False)
 ]
@@ -114,6 +124,12 @@ def names(text: str | None) -> list[str] | None:
     (['mondrian', 'datafly'], None)
     """
     return None if text is None else [name.strip() for name in text.split(",") if name.strip()]
+
+
+def no_schema() -> UsageError:
+    """The error of a schema without linked tables."""
+    return UsageError("--schema is for a policy of linked tables.", code="linked",
+                      hint="Write ?schema=NAME&table=NAME in the address.")  # fmt: skip
 
 
 def registered(text: str | None, known: Mapping[str, Any]) -> list[str] | None:

@@ -54,7 +54,9 @@ def report(
     Results of earlier attacks come from the release's private companion, which also keeps new ones.
     """
     from hushtable import registry
+    from hushtable.cli.linked import is_linked_release, no_options, opened_linked
     from hushtable.cli.opening import opened
+    from hushtable.cli.options import names as split_names
     from hushtable.cli.output import deliver
     from hushtable.cli.signals import nearly_done
     from hushtable.errors import UsageError
@@ -65,20 +67,19 @@ def report(
     said = read_about(about)
     parameters = {} if threshold is None else {"threshold": threshold}
     registry.templates.build(template, parameters)
-    names = registered(only, registry.attacks)
+    linked = is_linked_release(folder)
+    if linked:
+        no_options({"--labels": labels or None}, "report")
+    names = split_names(only) if linked else registered(only, registry.attacks)
     if names and not attacks:
         raise UsageError("--only and --no-attacks exclude each other.", hint="Leave one of them out.")
-    _check_files(output, [*(folder / name for name in OURS), *data], overwrite=overwrite)
-    with opened(folder, data, files) as (release, progress):
-        made = release.report(
-            output,
-            template,
-            attacks=attacks if names is None else names,
-            labels=labels,
-            about=said,
-            progress=progress,
-            **parameters,
-        )
+    ours = [file.name for file in folder.iterdir()] if linked else OURS
+    _check_files(output, [*(folder / name for name in ours), *data], overwrite=overwrite)
+    given = {"attacks": attacks if names is None else names, "about": said, **parameters}
+    given |= {} if linked else {"labels": labels}
+    opening: Any = opened_linked if linked else opened
+    with opening(folder, data, files) as (release, progress):
+        made = release.report(output, template, progress=progress, **given)
     nearly_done()
     files_made = [output, json_path(output)]
     found = {"release": folder, "files": files_made, **_found(made)}

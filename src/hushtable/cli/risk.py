@@ -52,13 +52,19 @@ def risk(
 ) -> None:
     """Assess how exposed people are, before and after anonymization, or in a table that is not anonymized yet.
 
-    Only the quasi-identifiers of the original are read. 'hushtable risks' lists the measures.
+    Only the quasi-identifiers of the original are read. 'hushtable risks' lists the measures. For linked tables, the
+    adversary knows as many events of a person as the policy says.
     """
     from hushtable import registry
+    from hushtable.cli.linked import is_linked_release, no_options, risk_linked
     from hushtable.cli.output import deliver
     from hushtable.cli.risk_words import print_risks
     from hushtable.risk.before_after import risk_summary
 
+    if is_linked_release(Path(target)):
+        no_options({"--only": only, "--fraction": fraction, "--policy": policy_file}, "risk")
+        risk_linked(Path(target), data or [], files, threshold, as_json=as_json)
+        return
     names = registered(only, registry.risks)
     given = {"threshold": threshold, "fraction": fraction}
     parameters = {key: value for key, value in given.items() if value is not None}

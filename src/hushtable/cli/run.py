@@ -20,8 +20,10 @@ from hushtable.cli.options import (
     Format,
     PolicyFile,
     Query,
+    Schema,
     Seed,
     SqlTable,
+    no_schema,
 )
 
 if TYPE_CHECKING:
@@ -109,6 +111,7 @@ def run(
     overwrite: _Overwrite = False,
     table: SqlTable = None,
     query: Query = None,
+    schema: Schema = None,
     seed: Seed = None,
     engine: _Engine = Engine.LOCAL,
     master: _Master = None,
@@ -124,7 +127,7 @@ def run(
     The folder gets the published table, the policy and release.json, all or nothing. Ctrl-C leaves nothing behind. The
     folder OUTPUT.private next to it gets the private companion, which you keep to yourself.
     With --to, a database gets the table in the same transaction. A policy with 'tables' takes one file per table, with
-    the table's name, or a folder of such files, or the address of a database.
+    the table's name, or a folder of such files, or the address of a database; --to is a database that gets all tables.
     """
     from hushtable.api import run as run_policy
     from hushtable.cli.output import deliver
@@ -134,10 +137,13 @@ def run(
     from hushtable.io.urls import source_of
     from hushtable.release.targets import check_target, written_by_hand
 
-    one = {"query": query, "table": table, "to": address, "master": master, "stream": stream, "part-rows": part_rows,
-           "engine": engine is Engine.SPARK or None, "expect-new-people": expect_new_people or None, "metrics": metrics}
-    if _ran_linked(policy_file, data, output, one, seed, file_format, overwrite, as_json):
+    one = {"query": query, "table": table, "stream": stream, "part-rows": part_rows,
+           "expect-new-people": expect_new_people or None, "metrics": metrics}  # fmt: skip
+    where = {"schema": schema, "to": address, "spark": engine is Engine.SPARK, "master": master}
+    if _ran_linked(policy_file, data, output, one, where, seed, file_format, overwrite, as_json):
         return
+    if schema is not None:
+        raise no_schema()
     with _measured(metrics, output) as known, progress_bar() as progress:
         policy = _policy(policy_file, seed, file_format, expect_new_people)
         sources = [source_of(source, table=table, query=query) for source in data]
@@ -172,17 +178,18 @@ def _measured(file: Path | None, output: Path) -> AbstractContextManager[Measure
 
 
 def _ran_linked(
-    file: Path, data: list[str], output: Path, one_table: Mapping[str, Any], seed: int | None, form: Format | None,
-    overwrite: bool, as_json: bool,
+    file: Path, data: list[str], output: Path, one_table: Mapping[str, Any], where: Mapping[str, Any],
+    seed: int | None, form: Format | None, overwrite: bool, as_json: bool,
 ) -> bool:  # fmt: skip
     """Run a policy of linked tables, and refuse options that only apply to a single table."""
     from hushtable.policy.files import is_linked
 
     if not is_linked(file):
         return False
-    from hushtable.cli.linked import run_linked
+    from hushtable.cli.linked import refuse_given, run_linked
 
-    run_linked(file, data, output, one_table, seed, form, overwrite=overwrite, as_json=as_json)
+    refuse_given(one_table)
+    run_linked(file, data, output, where, seed, form, overwrite=overwrite, as_json=as_json)
     return True
 
 

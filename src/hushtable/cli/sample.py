@@ -16,7 +16,13 @@ __all__ = ["sample"]
 
 _File = Annotated[
     Path,
-    typer.Option("--output", "-o", metavar="FILE", help="The file to write: .csv or .parquet.", show_default=False),
+    typer.Option(
+        "--output",
+        "-o",
+        metavar="FILE",
+        help="The file to write: .csv or .parquet. For linked tables: a new folder.",
+        show_default=False,
+    ),
 ]
 _Seed = Annotated[int, typer.Option("--seed", help="Seed: the same seed gives the same rows.")]
 _Rows = Annotated[
@@ -53,10 +59,15 @@ def sample(
     row that matches a person does so by chance. A note in a .json file next to the output says so.
     A sample is never written into a release's folder.
     """
+    from hushtable.cli.linked import is_linked_release, no_options, sample_tables
     from hushtable.cli.opening import opened
     from hushtable.cli.output import deliver
     from hushtable.release.sample.opened import check_sample_target, write_sample
 
+    if is_linked_release(folder):
+        no_options({"--rows": rows, "--where": where or None, "--overwrite": overwrite or None}, "sample")
+        sample_tables(folder, output, files, seed, as_json=as_json)
+        return
     check_sample_target(output, overwrite=overwrite)
     with opened(folder, [], files) as (release, progress):
         progress(0.3, "drawing rows")

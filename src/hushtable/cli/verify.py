@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from hushtable.cli.options import AsJson, Original, SqlTable
+from hushtable.cli.options import AsJson, Original, Schema, SqlTable, no_schema
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -54,6 +54,7 @@ def verify(
     evidence: _Evidence = None,
     companion: _Companion = None,
     table: SqlTable = None,
+    schema: Schema = None,
     data: Original = None,
     rerun: _Rerun = False,
     as_json: AsJson = False,
@@ -63,7 +64,7 @@ def verify(
     Needs only the published cells and the policy, and release.json if nothing was suppressed. Otherwise, models that
     compare with the whole table, and models that count people if rows are not people, need the private companion.
     Models that depend on which person each value belongs to need the original: --data. With a policy of linked tables,
-    RELEASE_FILE is the folder of the release, and the published tables suffice.
+    RELEASE_FILE is the folder of the release or a database, and the published tables suffice.
     """
     from hushtable import api
     from hushtable.cli.output import deliver
@@ -74,10 +75,13 @@ def verify(
     from hushtable.report.checking import check_report, is_report
 
     if is_linked(policy_file):
-        from hushtable.cli.linked import verify_folder
+        from hushtable.cli.linked import refuse_given, verify_folder
 
-        verify_folder(published, policy_file, as_json=as_json)
+        refuse_given({"companion": companion, "table": table, "data": data or None, "rerun": rerun or None})
+        verify_folder(published, policy_file, schema, evidence, as_json=as_json)
         return
+    if schema is not None:
+        raise no_schema()
     source = source_of(published, table=table)
     policy = load_policy(policy_file)
     checked = None

@@ -45,6 +45,7 @@ from hushtable.io.secret import load_secret
 from hushtable.io.sources import check_unchanged, is_address, same_columns, stamps, table_sources
 from hushtable.io.urls import Source
 from hushtable.io.workspace import Workspace, workspace
+from hushtable.registry import measures
 from hushtable.release.addresses import writing_rows
 from hushtable.release.companion import release_folders
 from hushtable.release.evidence import write_documents
@@ -55,7 +56,6 @@ from hushtable.release.written import Written, for_spreadsheets
 from hushtable.schema.columns import Role
 from hushtable.table.encode import check_columns, encode
 from hushtable.table.encoded import EncodedTable
-from hushtable.utility.summary import SUMMARY, summary_measures
 
 __all__ = ["RunStore", "is_streamable", "run_files"]
 
@@ -220,8 +220,9 @@ def _counts(stored: StoredTable, plan: Plan) -> bool:
     """Whether nothing is asked that needs to know of equal records whose each is."""
     alone = plan.table.entity is None and plan.extra.population is None and not plan.extra.believes
     alone = alone and not any(c.role.of_survey for c in plan.table.columns)
-    asked = plan.guards or plan.account is not None or summary_measures() != sorted(SUMMARY)
-    return alone and not asked and not stored.ranks
+    # a plug-in's measure may ask for rows; ours do without
+    plug_in = any(measure.default for measure in measures.plug_ins().values())
+    return alone and not (plan.guards or plan.account is not None or plug_in or stored.ranks)
 
 
 def _problem(

@@ -2,7 +2,7 @@
 
 Shorter values are padded with the mask before masking, so that labels of one level have one length and equal
 labels mean the same node. Published labels have as many masks as the longest published value needs: a longer value that
-only suppressed records have does not show.
+only suppressed records have does not show. For the same reason, ``steps`` need a ``length`` if values differ in length.
 """
 
 from __future__ import annotations
@@ -23,6 +23,7 @@ from hushtable.errors import HierarchyError, ParameterError
 from hushtable.hierarchy.build import Draft, Level, Recipe, sorted_leaves
 from hushtable.hierarchy.naming import Masked
 from hushtable.io.text import to_labels
+from hushtable.params import AtLeast
 from hushtable.schema.columns import Kind
 
 if TYPE_CHECKING:
@@ -49,6 +50,9 @@ class Prefix(Recipe):
         Number of characters that each level masks. Defaults to 1, 2, 3, ...
     from_end : bool
         Whether the last characters are masked first, as suits postal codes; otherwise, the first ones.
+    length : int, optional
+        Length of the longest possible value. Required with ``steps`` if values differ in length: what a level keeps
+        would otherwise reveal the length of the longest value, which might belong to a suppressed record.
 
     Examples
     --------
@@ -61,6 +65,7 @@ class Prefix(Recipe):
     mask: Annotated[str, "the character in place of a masked one"] = "*"
     steps: Annotated[tuple[int, ...] | None, "characters masked at each level; 1, 2, 3, ... by default"] = None
     from_end: Annotated[bool, "mask the last characters first"] = True
+    length: Annotated[int | None, AtLeast(1), "length of the longest value there may be"] = None
 
     name: ClassVar[str] = "prefix"
     in_a_policy: ClassVar[str] = '{prefix: "*"}'
@@ -105,7 +110,21 @@ class Prefix(Recipe):
         """Mask the text of the values."""
         leaves, _ = sorted_leaves(values, kind, counts, column)
         text = to_labels(leaves)
-        length = pc.max(pc.utf8_length(text)).as_py() or 0
+        longest = pc.max(pc.utf8_length(text)).as_py() or 0
+        length = self.length or longest
+        if longest > length:
+            raise HierarchyError(
+                f"Column {column!r} has values of up to {longest} characters, but its prefix hierarchy says {length}.",
+                code="length",
+                hint="Correct 'length'.",
+            )
+        if self.steps is not None and self.length is None and pc.count_distinct(pc.utf8_length(text)).as_py() > 1:
+            raise HierarchyError(
+                f"Column {column!r} has values of different lengths, so what the 'steps' of its prefix hierarchy keep "
+                "would reveal the longest one, which might belong to a suppressed record.",
+                code="length",
+                hint="Write the length of the longest value there may be: {prefix: {steps: [2, 3], length: 7}}.",
+            )
         if self.steps is None and length > MAX_DEFAULT_LENGTH:
             raise HierarchyError(
                 f"Column {column!r} has values of up to {length} characters: masking them one by one would give"

@@ -124,9 +124,10 @@ def _nearest(codes: Any, weights: Any, out: Any) -> None:
             out[i, at] = j
 
 
-def _without(codes: Any, weights: Any, crowds: Any, a: Any, e: Any) -> Any:
-    """What crowd a saves without the tuple at place e."""
-    return _with(codes, weights, crowds, a, e, crowds[a, e])
+def _weigh(codes: Any, weights: Any, crowds: Any, a: Any, saved: Any) -> None:
+    """Note what crowd a saves without the tuple at each of its places."""
+    for e in range(crowds.shape[1]):
+        saved[a, e] = _with(codes, weights, crowds, a, e, crowds[a, e])
 
 
 def _with(codes: Any, weights: Any, crowds: Any, a: Any, e: Any, t: Any) -> Any:
@@ -172,19 +173,19 @@ def _partner(codes: Any, weights: Any, times: Any, crowds: Any, a: Any, e: Any, 
              best: Any) -> Any:  # fmt: skip
     """Return the place of crowd b to exchange with place e of crowd a; -1 where all exchanges cost ``best`` or more."""
     x, at = crowds[a, e], -1
-    # of what x costs the other crowd, so much is certain
-    certain = _with(codes, weights, crowds, b, -1, x) - saved
+    # what x costs the other crowd at least
+    certain = _with(codes, weights, crowds, b, -1, x) - saved[a, e]
     for f in range(crowds.shape[1]):
         y = crowds[b, f]
         if y == x:
             continue
-        change = certain - _without(codes, weights, crowds, b, f)
+        change = certain - saved[b, f]
         if change >= best:
             continue
         change += _with(codes, weights, crowds, a, e, y)
         if change >= best:
             continue
-        change += _with(codes, weights, crowds, b, f, x) - saved - certain
+        change += _with(codes, weights, crowds, b, f, x) - saved[a, e] - certain
         if change < best and _times_in(crowds, a, y) < times[y]:
             best, at = float(change), f
     return at
@@ -197,6 +198,9 @@ def _exchange(codes: Any, weights: Any, times: Any, near: Any, crowds: Any, step
     begin = np.zeros(len(times) + 1, np.int64)
     owner, entry = np.empty(n * k, np.int64), np.empty((n, k), np.int64)
     _list_places(crowds, begin, owner, entry)
+    saved = np.empty((n, k), np.int64)
+    for a in range(n):
+        _weigh(codes, weights, crowds, a, saved)
     state, weyl = 2463534242 ^ seed, 362437 + seed
     for step in range(steps):
         left = (steps - step) / steps
@@ -209,10 +213,9 @@ def _exchange(codes: Any, weights: Any, times: Any, near: Any, crowds: Any, step
         drawn = (state + weyl) & 0xFFFFFFFF
         e = ((drawn & 0xFFFF) * k) >> 16
         x = crowds[a, e]
-        saved = _without(codes, weights, crowds, a, e)
-        limit = heat * left * left * tolerance[(drawn >> 16) & last]
-        if saved == 0:
+        if saved[a, e] == 0:
             continue
+        limit = heat * left * left * tolerance[(drawn >> 16) & last]
         state = _scrambled(state)
         weyl = (weyl + 362437) & 0xFFFFFFFF
         drawn = (state + weyl) & 0xFFFFFFFF
@@ -230,3 +233,5 @@ def _exchange(codes: Any, weights: Any, times: Any, near: Any, crowds: Any, step
         crowds[a, e], crowds[b, at] = y, x
         owner[mine], owner[theirs] = b, a
         entry[a, e], entry[b, at] = theirs, mine
+        _weigh(codes, weights, crowds, a, saved)
+        _weigh(codes, weights, crowds, b, saved)

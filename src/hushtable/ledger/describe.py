@@ -145,14 +145,11 @@ def describe(
     folder : Path, optional
         Folder that the files of its policy are relative to.
     """
-    if not isinstance(release, Released):
-        raise UsageError(
-            f"A ledger needs a release. Got a {type(release).__name__}.",
-            code="not-a-release",
-            hint="Open a saved one with hushtable.open_release(folder, original).",
-        )
-    release.plan.refuse_treatments("A ledger tracks true values and rows that cannot be linked")
-    release.plan.refuse_class_weights("A ledger", "follow")
+    own_words = getattr(release, "described", None)
+    if own_words is not None:  # linked tables
+        told: Described = own_words(key, name=name, person=person)
+        return told
+    _check_release(release)
     spelling = Spelling.of(release.policy, folder)
     column = person_column(release.policy, person)
     rows = release.source_rows  # another original is refused here
@@ -196,6 +193,18 @@ def describe(
         sealed=sealed(promise, key),
     )
     return Described(entry, own, promise, older, spelling)
+
+
+def _check_release(release: Any) -> None:
+    """Refuse what a ledger cannot follow."""
+    if not isinstance(release, Released):
+        raise UsageError(
+            f"A ledger needs a release. Got a {type(release).__name__}.",
+            code="not-a-release",
+            hint="Open a saved one with hushtable.open_release(folder, original).",
+        )
+    release.plan.refuse_treatments("A ledger tracks true values and rows that cannot be linked")
+    release.plan.refuse_class_weights("A ledger", "follow")
 
 
 def _columns(release: Released) -> list[tuple[str, IntArray, Sequence[str | None]]]:

@@ -66,6 +66,8 @@ class Entry:
         entries of 0.1.0.
     sealed : str
         The promise, readable only with the key; empty in entries of 0.1.0.
+    linked : bool
+        Whether it is of linked tables: events are not recorded, so no release of the same people can be checked.
     """
 
     name: str
@@ -85,6 +87,7 @@ class Entry:
     entry_rows: IntArray = field(default_factory=lambda: np.empty(0, dtype=np.int64))
     tags: npt.NDArray[np.uint64] = field(default_factory=lambda: _NONE)
     sealed: str = ""
+    linked: bool = False
 
     @property
     def known(self) -> bool:

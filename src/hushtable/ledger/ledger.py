@@ -6,6 +6,7 @@ import os
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -20,7 +21,7 @@ from hushtable.ledger.kinds import History
 from hushtable.ledger.promise import Promise, opened
 from hushtable.ledger.search import Limits
 from hushtable.ledger.trace import trace
-from hushtable.ledger.verdict import Verdict, counted
+from hushtable.ledger.verdict import Finding, Verdict, counted
 from hushtable.models.compose import AllOf
 from hushtable.params import typed
 from hushtable.release.released import Released
@@ -107,7 +108,7 @@ class Ledger:
         >>> Ledger("there is none").overlap().tolist()
         []
         """
-        people = [np.unique(np.ascontiguousarray(e.persons).view("V16").ravel()) for e in self.entries()]
+        people = [_people(entry) for entry in self.entries()]
         shared = [[len(np.intersect1d(a, b, assume_unique=True)) for b in people] for a in people]
         return np.array(shared, dtype=np.int64).reshape(len(people), len(people))
 
@@ -116,14 +117,15 @@ class Ledger:
         with self._journal.reading() as opened:
             return opened.key, [Entry.of_line(line) for line in opened.records]
 
-    def check(self, release: Released, *, expect_new_people: bool = False) -> Verdict:
+    def check(self, release: Released | Any, *, expect_new_people: bool = False) -> Verdict:
         """Check a release together with all releases in the ledger; changes nothing.
 
-        A release that is in the ledger itself is checked together with those before it.
+        A release that is in the ledger itself is checked together with those before it. Linked tables are refused if
+        a person in them is in an earlier release, and so is every later release of their people.
 
         Parameters
         ----------
-        release : Released
+        release : Release or LinkedRelease
         expect_new_people : bool
             Whether it may have nobody in common with any earlier one.
         """
@@ -134,12 +136,12 @@ class Ledger:
         verdict = held_against(now, before, key, expect_new_people=expect_new_people)
         return verdict if at is None else replace(verdict, already=entries[at].name or f"release {at + 1}")
 
-    def add(self, release: Released, *, name: str = "", expect_new_people: bool = False) -> Verdict:
+    def add(self, release: Released | Any, *, name: str = "", expect_new_people: bool = False) -> Verdict:
         """Add a release that may follow the earlier ones.
 
         Parameters
         ----------
-        release : Released
+        release : Release or LinkedRelease
         name : str
             Name for the release.
         expect_new_people : bool
@@ -178,8 +180,7 @@ class Ledger:
 
 def held_against(now: Described, entries: Sequence[Entry], key: Key, *, expect_new_people: bool = False) -> Verdict:
     """Check a release together with earlier ones: by its own promise, and by theirs."""
-    own = replace(now.promise, release=len(entries))
-    earlier, promises = renamed(entries, now.older), [own, *opened(entries, key)]
+    earlier, promises = renamed(entries, now.older), [now.promise, *opened(entries, key)]
     cases = {promise.ignores_case for promise in promises} | ({False} if len(promises) <= len(entries) else set())
     if len(cases) > 1:
         raise DataError(
@@ -187,7 +188,12 @@ def held_against(now: Described, entries: Sequence[Entry], key: Key, *, expect_n
             code="ledger-case",
             hint="Set 'case' as in the earlier releases, or add them to a new ledger, from their originals.",
         )
-    verdict = advised(now, earlier, promises, judge(now, earlier, promises))
+    singles = [entry for entry in earlier if not entry.linked]
+    verdict = _with_linked(now, earlier)
+    if verdict.ok and not now.entry.linked:
+        promises = [replace(now.promise, release=len(singles)), *opened(singles, key)]
+        verdict = advised(now, singles, promises, judge(now, singles, promises))
+        verdict = replace(verdict, earlier=len(earlier))
     asked = []
     if entries and not verdict.known and not expect_new_people:
         asked.append(
@@ -195,13 +201,34 @@ def held_against(now: Described, entries: Sequence[Entry], key: Key, *, expect_n
             "(in a policy: 'expect_new_people: true' below 'ledger'); if not, people were named differently before."
         )
     for name, column in now.promise.called.items():
-        if entries and name not in now.spelling.new and not any(column in entry.columns for entry in entries):
+        if singles and name not in now.spelling.new and not any(column in entry.columns for entry in singles):
             asked.append(
                 f"No earlier release has a column {column!r}. Name its earlier name in the policy with "
                 f"'same_as: ...' below the column, or write 'same_as: false' if it is new."
             )
-    asked += _changed(now, earlier)
+    asked += _changed(now, singles)
     return replace(verdict, asked=tuple(asked))
+
+
+def _with_linked(now: Described, earlier: Sequence[Entry]) -> Verdict:
+    """Refuse a release of people who are in an earlier one, where either of the two has linked tables.
+
+    What their events tell together is not judged, so nothing is accepted that would need it.
+    """
+    mine, findings = _people(now.entry), []
+    known = np.zeros(len(mine), dtype=np.bool_)
+    for number, entry in enumerate(earlier, start=1):
+        shared = np.isin(mine, _people(entry))
+        known |= shared
+        if shared.any() and (entry.linked or now.entry.linked):
+            name = entry.name or f"release {number}"
+            findings.append(Finding("linked-tables", {}, "linked", int(shared.sum()), 0.0, "", promised=name))
+    return Verdict(len(earlier), len(mine), int(known.sum()), tuple(findings))
+
+
+def _people(entry: Entry) -> Any:
+    """Return the people of a release, each once."""
+    return np.unique(np.ascontiguousarray(entry.persons).view("V16").ravel())
 
 
 def _changed(now: Described, earlier: Sequence[Entry]) -> list[str]:

@@ -35,7 +35,7 @@ class Finding:
     parameters : mapping
     how : str
         "crowd" if too few people share a trace, "values" if too little is open about their values,
-        "undecided" if that was not determined.
+        "undecided" if that was not determined, "linked" if linked tables prevent a check.
     people : int
         Number of people for whom it breaks.
     worst : float
@@ -78,6 +78,11 @@ class Finding:
         given = ", ".join(f"{k}={v}" for k, v in self.parameters.items())
         by = f", promised by {self.promised}," if self.promised else ""
         people = counted(self.people, "person", "people")
+        if self.how == "linked":
+            return (
+                f"{people} of this release {'is' if self.people == 1 else 'are'} in {self.promised} as well, and one "
+                "of the two has linked tables. What their events tell together cannot be judged"
+            )
         if self.how == "undecided":
             return (
                 f"{self.model}({given}){by} could not be decided for {people}, so it is not accepted. Classes that "
@@ -168,6 +173,12 @@ class Verdict:
             first, *more = self.asked[0].split(". ", 1)
             raise UsageError(f"{first}.", code="ledger-asks", hint=" ".join([*more, *self.asked[1:]]))
         told = "; ".join(f.sentence() for f in self.findings)
+        if any(f.how == "linked" for f in self.findings):
+            raise VerificationError(
+                f"{told}.",
+                code="ledger-linked",
+                hint="Do not publish it. Publish the earlier release again as it is, or a release of other people.",
+            )
         if not self.earlier:
             # nothing but the release itself: its classes have enough rows, of fewer people
             raise VerificationError(

@@ -1,92 +1,209 @@
-"""The exact algorithm: the fewest suppressed events, by trying. For very small tables, and as a test of the greedy one.
+"""The exact algorithm: the levels and suppressed events that lose least, by trying. For very small tables.
 
-Whatever makes a failing combination hold or disappear takes an event of it from somebody who matches it: as long as all
-of them keep it, the people who match are the same. So a search that tries each of these events, with the least loss
-first, finds the optimum.
+Within a class, every value of a column is published at one level of its hierarchy, as by the greedy algorithm, which
+this one tests. The search begins with all events as they are, and always continues with the choice that loses least so
+far. If a combination fails, a better choice either publishes a value of the class at a higher level, or somebody who
+matches the combination lacks one of its events: as long as all of them keep these, the same people match. Each of these
+steps is tried. A step never lowers the loss, so the first choice that keeps the promise is the best.
 """
 
 from __future__ import annotations
 
 import heapq
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from itertools import count
 
 import numpy as np
 
-from hushtable.arrays import BoolArray, IntArray
+from hushtable.arrays import AnyArray, BoolArray, FloatArray, IntArray
 from hushtable.errors import NotFound
-from hushtable.linked.greedy import Outcome, event_loss
+from hushtable.linked.events import joint_codes
+from hushtable.linked.greedy import Outcome
 from hushtable.linked.links import Links
-from hushtable.linked.recoding import EventColumn, Levels, Recoded
+from hushtable.linked.recoding import EventColumn, Recoded
 from hushtable.linked.settle import part_of
 
-__all__ = ["fewest_dropped"]
+__all__ = ["least_loss"]
 
 MOST_STATES = 20_000
-"""Sets of events that are looked at before giving up."""
+"""Choices that are looked at before giving up."""
 
 
-def fewest_dropped(
-    links: Links, columns: Mapping[str, list[EventColumn]], classes: IntArray, levels: Levels, lots: IntArray
+def least_loss(
+    links: Links, columns: Mapping[str, Sequence[EventColumn]], classes: IntArray, lots: IntArray
 ) -> Outcome:
-    """Generalise as chosen, and drop the events that lose least so that the promise holds.
+    """Generalise and drop the events that lose least so that the promise holds, in given classes of people.
 
     Parameters
     ----------
-    links, columns, classes, levels
+    links, columns, classes
         As for ``recode_events``.
     lots : int64 array
-        A secret number for each event. They decide between equally good sets: with models of sensitive values, nobody
-        may foresee the choice.
+        A secret number for each event. They decide between equally good choices: with models of sensitive values,
+        nobody may foresee the choice.
 
     Raises
     ------
     NotFound
-        If the tables are too large to try.
+        If the tables are too large to try, or more events would be suppressed than the policy allows.
     """
-    recoded = Recoded.of(links, columns, classes, levels)
-    start = ~links.alive(recoded.dropped)
-    number = count()
-    queue = [(_lost(links, recoded, start), next(number), start)]
-    seen = {start.tobytes()}
-    while queue:
-        _, _, dropped = heapq.heappop(queue)
-        failing = _failing(links, classes, recoded, dropped)
-        if failing is None:
-            return Outcome(recoded, dropped)
-        for event in failing[np.argsort(lots[failing], kind="stable")].tolist():
-            more = dropped.copy()
-            more[event] = True
-            more = ~links.alive(more)
-            if more.tobytes() not in seen:
-                seen.add(more.tobytes())
-                heapq.heappush(queue, (_lost(links, recoded, more), next(number), more))
-        if len(seen) > MOST_STATES:
-            raise NotFound(f"The tables are too large to try everything: {links.n_events} events.",
-                           hint="Write 'algorithm: greedy'.")  # fmt: skip
-    raise NotFound("A class of people fails a model before any event is known.", hint="Raise 'crowd'.")
+    values = _Values.of(links, columns, classes)
+    search = _Search(links, columns, classes, values, lots)
+    # classes do not depend on each other, unless values are compared with those of all people or dropping is limited
+    apart = range(int(classes.max()) + 1) if not links.policy.model().histogram_keys() else ()
+    start = np.zeros(len(values.top), dtype=np.int8), np.zeros(links.n_events, dtype=np.bool_)
+    found = start
+    for one in apart:
+        found = search.best(found, classes == one)
+    allowed = links.policy.suppression * links.n_events
+    if not apart or search.recoded(*found)[1].sum() > allowed:
+        found = search.best(start, np.ones(len(classes), dtype=np.bool_), allowed)
+    recoded, dropped = search.recoded(*found)
+    return Outcome(recoded, dropped)
 
 
-def _lost(links: Links, recoded: Recoded, dropped: BoolArray) -> float:
-    return event_loss(links, np.where(dropped, 1.0, recoded.loss))
+@dataclass(frozen=True)
+class _Values:
+    """The different values of each class and column.
+
+    Attributes
+    ----------
+    of_event : mapping of str to list of int64 arrays
+        For each column, the number of each event's value.
+    top : int64 array
+        The highest level of each value.
+    label : int64 array
+        The class of each value.
+    """
+
+    of_event: Mapping[str, list[IntArray]]
+    top: IntArray
+    label: IntArray
+
+    @classmethod
+    def of(cls, links: Links, columns: Mapping[str, Sequence[EventColumn]], classes: IntArray) -> _Values:
+        found: dict[str, list[IntArray]] = {}
+        top: list[int] = []
+        label: list[int] = []
+        for name, own in columns.items():
+            found[name] = []
+            for column in own:
+                mine = classes[links.person[name]]
+                number = joint_codes([mine, column.column.codes.astype(np.int64)]) + len(top)
+                shared = np.zeros(int(number.max()) + 1 - len(top), dtype=np.int64)
+                shared[number - len(top)] = mine
+                found[name].append(number)
+                top += [column.height] * len(shared)
+                label += shared.tolist()
+        return cls(found, np.array(top, dtype=np.int64), np.array(label, dtype=np.int64))
 
 
-def _failing(links: Links, classes: IntArray, recoded: Recoded, dropped: BoolArray) -> IntArray | None:
-    """Return the events of one failing combination, of all people who match it; None if none fails."""
-    nodes, events, promise = part_of(links, classes, recoded.cells, ~dropped)
-    _, good = promise.judge_classes(events)
-    if not good.all():
-        # people with other events than anybody else, who are known altogether: any of their events, or of those who
-        # might become like them
-        return nodes[events.source]
-    for found in promise.judge(events):
-        if found.failing.any():
-            rows = found.rows[found.failing]
-            items = events.item[rows]
-            same = (items == items[0]).all(axis=1)
+@dataclass(frozen=True)
+class _Search:
+    links: Links
+    columns: Mapping[str, Sequence[EventColumn]]
+    classes: IntArray
+    values: _Values
+    lots: IntArray
+
+    def recoded(self, levels: AnyArray, dropped: BoolArray) -> tuple[Recoded, BoolArray]:
+        """Return the events at these levels, and all that are dropped: at the top of all columns nothing is left."""
+        of_event = {name: [levels[one] for one in own] for name, own in self.values.of_event.items()}
+        recoded = Recoded.at(self.links, self.columns, of_event)
+        return recoded, ~self.links.alive(dropped | recoded.dropped)
+
+    def best(
+        self, start: tuple[AnyArray, BoolArray], people: BoolArray, most: float = np.inf
+    ) -> tuple[AnyArray, BoolArray]:
+        """Return the choice that loses least and keeps the promise for some classes, from a start on."""
+        number = count()
+        queue: list[tuple[float, int, AnyArray, BoolArray]] = []
+        seen: set[bytes] = set()
+
+        def push(levels: AnyArray, dropped: BoolArray) -> None:
+            recoded, gone = self.recoded(levels, dropped)
+            key = levels.tobytes() + gone.tobytes()
+            if key not in seen and gone.sum() <= most:
+                seen.add(key)
+                heapq.heappush(queue, (self._lost(recoded, gone), next(number), levels, gone))
+
+        push(*start)
+        while queue:
+            _, _, levels, dropped = heapq.heappop(queue)
+            failing = self._failing(levels, dropped, people)
+            if failing is None:
+                return levels, dropped
+            for raised, event in self._steps(levels, *failing):
+                if raised >= 0:
+                    higher = levels.copy()
+                    higher[raised] += 1
+                    push(higher, dropped)
+                else:
+                    more = dropped.copy()
+                    more[event] = True
+                    push(levels, more)
+            if len(seen) > MOST_STATES:
+                raise NotFound(
+                    f"{self.links.n_events} events are too many to try everything.", hint="Write 'algorithm: greedy'."
+                )
+        raise NotFound(
+            "No choice of levels and suppressed events keeps the promise within the policy's 'suppression'.",
+            hint="Raise 'suppression' or 'crowd'.",
+        )
+
+    @property
+    def _costs(self) -> FloatArray:
+        """What losing each event altogether costs, by the weights of the tables."""
+        links = self.links
+        found = np.zeros(links.n_events)
+        for name in links.quasi:
+            rows = links.tables[name].num_rows
+            found[links.offsets[name] :][:rows] = links.policy.tables[name].weight / max(rows, 1)
+        return found
+
+    def _lost(self, recoded: Recoded, dropped: BoolArray) -> float:
+        # steps in different orders must not differ by what adding up rounds off
+        return round(float(self._costs @ np.where(dropped, 1.0, recoded.loss)), 12)
+
+    def _steps(self, levels: AnyArray, events: IntArray, labels: IntArray) -> Iterator[tuple[int, int]]:
+        """Yield values to raise and events to drop, in an order that only the secret tells."""
+        raised = np.flatnonzero(np.isin(self.values.label, labels) & (levels < self.values.top))
+        own = np.full(len(self.values.top), np.iinfo(np.int64).max)
+        for name, numbers in self.values.of_event.items():
+            mine = self.lots[self.links.offsets[name] :][: self.links.tables[name].num_rows]
+            for one in numbers:
+                np.minimum.at(own, one, mine)
+        steps = [(int(own[v]), 0, int(v)) for v in raised] + [(int(self.lots[e]), 1, int(e)) for e in events]
+        for _, drop, what in sorted(steps):
+            yield (-1, what) if drop else (what, -1)
+
+    def _failing(self, levels: AnyArray, dropped: BoolArray, people: BoolArray) -> tuple[IntArray, IntArray] | None:
+        """Return the events of a failing combination, of all who match it, and its classes; None if none fails."""
+        recoded, _ = self.recoded(levels, dropped)
+        nodes, events, promise = part_of(self.links, self.classes, recoded.cells, ~dropped)
+        mine = people[events.people]
+        _, good = promise.judge_classes(events)
+        bad = mine & ~good[events.classes]
+        everybody = nodes[events.source[mine[events.person]]], np.unique(self.classes[people])
+        if bad.any():
+            # people with other events than anybody else, who are known altogether: any event, or of those who might
+            # become like them
+            return everybody
+        for found in promise.judge(events):
+            rows = found.rows[mine[events.person[found.rows[:, 0]]]] if len(found.rows) else found.rows
+            if not len(rows):
+                continue
             if events.nested or not promise.fixed:
                 # events that hang on the known ones have a say
-                return nodes[events.source]
-            mine = np.isin(events.item, items[0]) & np.isin(events.person, events.person[rows[same][:, 0]])
-            return nodes[events.source[mine]]
-    return None
+                return everybody
+            # the same one whatever the order of rows
+            lots = np.sort(self.lots[nodes[events.source[rows]]], axis=1)
+            first = rows[np.lexsort(lots.T[::-1])[0]]
+            person = events.person
+            same = rows[(events.item[rows] == events.item[first]).all(axis=1)]
+            label = self.classes[events.people[person[first[:1]]]]
+            matching = np.isin(events.item, events.item[first]) & np.isin(person, person[same[:, 0]])
+            # with sensitive values of people, those of one class are compared with all
+            return nodes[events.source[matching]], label
+        return None

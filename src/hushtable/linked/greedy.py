@@ -35,6 +35,9 @@ SAMPLE = 4_000
 TRIES = 24
 """Choices of levels that are tried, at most."""
 
+ROUNDS = 1
+"""How often combinations are counted to compare choices."""
+
 
 @dataclass(frozen=True)
 class Outcome:
@@ -61,11 +64,16 @@ def event_loss(links: Links, loss: FloatArray) -> float:
 
 
 def recode_events(
-    links: Links, columns: Mapping[str, Sequence[EventColumn]], classes: IntArray, chosen: Levels, coins: Coins
+    links: Links,
+    columns: Mapping[str, Sequence[EventColumn]],
+    classes: IntArray,
+    chosen: Levels,
+    coins: Coins,
+    rounds: int | None = None,
 ) -> Outcome:
-    """Generalise events as chosen, and drop what still gives somebody away."""
+    """Generalise events as chosen, and drop what still gives somebody away; with ``rounds``, most of it."""
     recoded = Recoded.of(links, columns, classes, chosen)
-    return Outcome(recoded, settle(links, classes, recoded.cells, recoded.dropped, coins))
+    return Outcome(recoded, settle(links, classes, recoded.cells, recoded.dropped, coins, rounds))
 
 
 def choose_levels(
@@ -86,7 +94,7 @@ def choose_levels(
         key = (levels.enough, *sorted(levels.floors.items()))
         if key not in known:
             try:
-                known[key] = recode_events(part, own, label, levels, coins).loss(part)
+                known[key] = recode_events(part, own, label, levels, coins, ROUNDS).loss(part)
             except NotFound:
                 known[key] = np.inf
         return known[key]

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -12,11 +13,12 @@ import pyarrow.compute as pc
 
 from hushtable.arrays import BoolArray, IntArray
 from hushtable.errors import DataError
-from hushtable.io.dictionaries import encode, to_codes
+from hushtable.io.dictionaries import encode, to_codes, value_ranks
 from hushtable.io.text import to_labels
 from hushtable.linked.events import joint_codes
 from hushtable.linked.policy import LinkedPolicy
-from hushtable.schema.columns import Role
+from hushtable.schema.columns import Kind, Role
+from hushtable.schema.parse import convert
 from hushtable.table.plan import check_columns
 
 __all__ = ["Links", "cell_codes", "link"]
@@ -70,6 +72,14 @@ class Links:
         """The tables of events that others may know."""
         return tuple(name for name in self.policy.events if self.policy.tables[name].named(Role.QUASI))
 
+    def key_ranks(self, name: str) -> list[IntArray]:
+        """Return the rank of each row in each column of its table's key: the same in whatever order rows are."""
+        found = []
+        for key in self.policy.tables[name].key:
+            column = encode(self.tables[name][key])
+            found.append(value_ranks(to_labels(column.dictionary))[to_codes(column)])
+        return found
+
     def depth(self, name: str) -> int:
         """Return how many tables a table is away from the people."""
         above = self.policy.tables[name].of
@@ -116,7 +126,7 @@ class Links:
 
 
 def link(tables: Mapping[str, pa.Table], policy: LinkedPolicy, *, published: bool = False) -> Links:
-    """Match the keys of all tables.
+    """Match the keys of all tables; dates that are published relative to another become days since then.
 
     Parameters
     ----------
@@ -146,7 +156,10 @@ def link(tables: Mapping[str, pa.Table], policy: LinkedPolicy, *, published: boo
         if published:
             _check_published(name, own, [c.name for c in plan.columns if c.published])
         else:
-            check_columns(own, plan)
+            try:
+                check_columns(own, plan)
+            except DataError as error:
+                raise type(error)(f"Table {name!r}: {error.message}", code=error.code, hint=error.hint) from None
         found[name] = tables[name]
     if not found[policy.people].num_rows:
         raise DataError(f"Table {policy.people!r} has no rows.", code="empty", hint="Check the file and its delimiter.")
@@ -157,7 +170,26 @@ def link(tables: Mapping[str, pa.Table], policy: LinkedPolicy, *, published: boo
         above = str(policy.tables[name].of)
         keys_above = [found[above][key] for key in policy.tables[above].key]
         owner[name] = _matched(name, above, [found[name][key] for key in policy.by(name)], keys_above)
-    return Links(policy, {name: found[name] for name in (policy.people, *policy.events)}, owner)
+    links = Links(policy, {name: found[name] for name in (policy.people, *policy.events)}, owner)
+    return links if published else _relative_dates(links)
+
+
+def _relative_dates(links: Links) -> Links:
+    """Replace dates that are published relative to a date of the person by days since then."""
+    tables = dict(links.tables)
+    for name, table in links.policy.tables.items():
+        for column, anchor in table.relative.items():
+            since = _days(links.people[anchor], anchor)[links.person[name]]
+            days = pa.array(_days(links.tables[name][column], column) - since, from_pandas=True)
+            place = tables[name].column_names.index(column)
+            tables[name] = tables[name].set_column(place, column, days.cast(pa.int64()))
+    return replace(links, tables=tables)
+
+
+def _days(column: pa.ChunkedArray, name: str) -> Any:
+    one = encode(column)
+    days = convert(one.dictionary, Kind.DATE, name).cast(pa.int32()).cast(pa.float64())
+    return np.append(days.to_numpy(zero_copy_only=False), np.nan)[to_codes(one)]
 
 
 def cell_codes(columns: Sequence[pa.ChunkedArray], rows: int) -> IntArray:
@@ -202,6 +234,10 @@ def _codes(columns: Sequence[pa.ChunkedArray]) -> tuple[IntArray, int]:
     return joint_codes([code + 1 for code in codes]), int(np.count_nonzero(lacking))
 
 
+def _rows(n: int, name: str, one: str, many: str) -> str:
+    return f"1 row of table {name!r} {one}" if n == 1 else f"{n:,} rows of table {name!r} {many}"
+
+
 def _text(column: pa.ChunkedArray) -> pa.ChunkedArray:
     """A key as text, empty cells as null: files and databases may hold keys in different types."""
     one = encode(column)
@@ -216,11 +252,13 @@ def _check_unique(name: str, columns: Sequence[pa.ChunkedArray]) -> None:
     codes, lacking = _codes([_text(column) for column in columns])
     if lacking:
         raise DataError(
-            f"{lacking} rows of table {name!r} have no key.", code="no-key", hint="Fill the key, or leave them out."
+            f"{_rows(lacking, name, 'has', 'have')} no key.",
+            code="no-key",
+            hint="Fill the key, or leave them out.",
         )
     twice = len(codes) - len(np.unique(codes))
     if twice:
-        raise DataError(f"{twice} rows of table {name!r} repeat the key of another row.", code="duplicate-key",
+        raise DataError(f"{_rows(twice, name, 'repeats', 'repeat')} the key of another row.", code="duplicate-key",
                         hint="Remove them, or add the column to 'key' that tells them apart.")  # fmt: skip
 
 
@@ -237,6 +275,6 @@ def _matched(name: str, above: str, columns: Sequence[pa.ChunkedArray], keys: Se
     found = row[codes[n:]]
     orphans = int(np.count_nonzero(found < 0))
     if orphans:
-        raise DataError(f"{orphans} rows of table {name!r} belong to no row of {above!r}.", code="orphans",
+        raise DataError(f"{_rows(orphans, name, 'belongs', 'belong')} to no row of {above!r}.", code="orphans",
                         hint="Remove them, or add the rows that they belong to.")  # fmt: skip
     return found

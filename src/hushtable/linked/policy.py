@@ -12,7 +12,7 @@ from typing import Annotated, Any, Literal, Self
 
 from pydantic import AfterValidator, BeforeValidator, Field, PrivateAttr, ValidationError
 
-from hushtable.errors import HushtableError, did_you_mean
+from hushtable.errors import HushtableError, ParameterError, did_you_mean
 from hushtable.io.canonical import digest
 from hushtable.io.versions import FORMATS
 from hushtable.models.base import Monotone, PrivacyModel, Stat
@@ -44,7 +44,22 @@ def _names(given: Any) -> Any:
 
 
 Names = Annotated[tuple[str, ...], BeforeValidator(_names, json_schema_input_type=str | tuple[str, ...])]
-Known = Annotated[int, Field(ge=1, le=MOST_KNOWN, strict=True)] | Literal["all"]
+
+
+def _known(given: Any) -> Any:
+    """Say in one sentence what a number of events may be."""
+    if isinstance(given, str) and given == "all":
+        return given
+    if type(given) is not int or not 1 <= given <= MOST_KNOWN:
+        got = f"Got {given!r} instead." if type(given) is int else f"Got a {type(given).__name__} instead."
+        raise ParameterError(
+            f"It must be a whole number from 1 to {MOST_KNOWN}, or all. {got}",
+            hint=f"More than {MOST_KNOWN} known events have too many combinations to count.",
+        )
+    return given
+
+
+Known = Annotated[int | Literal["all"], BeforeValidator(_known, json_schema_input_type=int | Literal["all"])]
 
 
 class TablePolicy(StrictModel):
@@ -66,6 +81,8 @@ class TablePolicy(StrictModel):
     """columns that name a row of that table. Defaults to the columns of its key"""
     knows: Known | None = None
     """how many events of this table an adversary may know about a person, or all. Defaults to the policy's 'knows'"""
+    counts: Annotated[bool, Field(strict=True)] = False
+    """whether others may know how many events of this table a person has"""
     weight: Annotated[float, Field(gt=0, le=1e6, strict=True, allow_inf_nan=False)] = 1.0
     """how much the detail of this table matters compared with the others"""
     relative: Annotated[Mapping[str, str], AfterValidator(freeze)] = Field(default_factory=dict)
@@ -92,7 +109,7 @@ class LinkedPolicy(StrictModel):
     crowd : int, optional
         Smallest number of people with equal published attributes. By default it is chosen by what the release loses.
     algorithm : {"greedy", "exact"}
-        ``exact`` finds the fewest suppressed events of very small tables, by trying.
+        ``exact`` finds the levels and suppressed events that lose least, by trying; for very small tables.
     missing : {"own_category", "error"}
     missing_values : list of str
     seed : int
@@ -174,6 +191,11 @@ class LinkedPolicy(StrictModel):
         table = self.tables[name]
         return table.by or (self.tables[table.of].key if table.of else ())
 
+    @property
+    def counted(self) -> tuple[str, ...]:
+        """The tables of which others may know how many events a person has."""
+        return tuple(name for name in self.events if self.tables[name].counts)
+
     def parents(self) -> frozenset[str]:
         """Return the tables that others belong to."""
         return frozenset(table.of for table in self.tables.values() if table.of is not None)
@@ -181,9 +203,7 @@ class LinkedPolicy(StrictModel):
     def known(self, name: str) -> int | str:
         """Return how many events of one table an adversary may know."""
         own = self.tables[name].knows
-        if own is None or (own != "all" and self.knows != "all" and own > self.knows):
-            return self.knows
-        return own
+        return self.knows if own is None else own
 
     def model(self) -> AllOf:
         """Return all models as one, bound to sensitive columns: ``pay`` of people, ``labs.result`` of events."""
@@ -362,7 +382,7 @@ def _structure(policy: LinkedPolicy) -> Iterator[Fault]:
         while above is not None and above in policy.tables and above not in seen:
             seen.append(above)
             above = policy.tables[above].of
-        if above is not None:
+        if above in seen:
             yield Fault(("tables", name, "of"), "The tables belong to each other in a circle.",
                         "Every table leads to that of people.", "cycle")  # fmt: skip
         key = policy.tables[table.of].key
@@ -386,7 +406,7 @@ def _table(policy: LinkedPolicy, name: str, table: TablePolicy) -> Iterator[Faul
         if not table.named(Role.QUASI):
             yield Fault((*place, "columns"), "The table of people has no quasi-identifier.",
                         "Give at least one column the role 'quasi'.", "no-quasi")  # fmt: skip
-        for setting in ("by", "knows", "relative"):
+        for setting in ("by", "knows", "counts", "relative"):
             if setting in table.model_fields_set:
                 yield Fault((*place, setting), f"{setting!r} is for tables of events.", "Remove it.", "not-for-people")
         return
@@ -407,6 +427,10 @@ def _table(policy: LinkedPolicy, name: str, table: TablePolicy) -> Iterator[Faul
         if anchor not in people.columns:
             yield Fault((*place, "relative", key), f"The table of people has no column {anchor!r}.",
                         did_you_mean(anchor, people.columns), "column")  # fmt: skip
+    if isinstance(table.knows, int) and isinstance(policy.knows, int) and table.knows > policy.knows:
+        yield Fault((*place, "knows"), f"{table.knows} events of one table are more than the {policy.knows} that "
+                    "'knows' allows over all tables.", f"Write 'knows: {table.knows}' for the policy, or less here.",
+                    "knows")  # fmt: skip
     above = table.of
     if above != policy.people and above is not None and (policy.known(name) == "all") != (policy.known(above) == "all"):
         yield Fault((*place, "knows"), f"'knows: all' holds for a table and what belongs to it: {above!r} differs.",
@@ -414,6 +438,11 @@ def _table(policy: LinkedPolicy, name: str, table: TablePolicy) -> Iterator[Faul
 
 
 def _models(policy: LinkedPolicy) -> Iterator[Fault]:
+    named = policy.sensitive()
+    for twice in sorted({name for name in named if named.count(name) > 1}):
+        yield Fault(("tables", policy.people, "columns", twice), "A sensitive column of events has the same name for "
+                    "models: its table, a dot and its column.", "Rename the column of people.", "name")  # fmt: skip
+        return
     if not policy.models:
         yield Fault(
             ("models",), "The policy has no privacy model.", "Add one, for example k-anonymity: {k: 5}.", "no-model"

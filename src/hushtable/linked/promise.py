@@ -18,28 +18,32 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import partial
-from itertools import permutations
+from itertools import chain, permutations
 from typing import Any
 
 import numpy as np
 
 from hushtable.arrays import AnyArray, BoolArray, IntArray
 from hushtable.errors import UsageError
-from hushtable.kernels.subsets import count_subsets, fill_subsets
+from hushtable.kernels.subsets import Rows, count_subsets, fill_subsets, judge_crowds
 from hushtable.linked.events import Events, Lists, joint_codes
 from hushtable.models.base import PrivacyModel
 from hushtable.models.compose import AllOf
 from hushtable.parallel import each
+from hushtable.release.verify import Evidence
 from hushtable.table.reference import Reference
 from hushtable.table.stats import GroupStats, Histogram, Key
 
-__all__ = ["MOST_SUBSETS", "Found", "Promise", "Sensitive", "check_countable", "combinations"]
+__all__ = ["MOST_SUBSETS", "Found", "Promise", "Sensitive", "check_countable", "combination_ids", "combinations"]
 
 MOST_SUBSETS = 4_000_000_000
 """Combinations in all that are worth counting: above, it takes hours."""
 
 AT_ONCE = 1 << 21
 """Combinations that are counted together."""
+
+MOST_CELLS = 1 << 23
+"""Combinations that a class may have for each to get a number of its own, which is the fastest way to count."""
 
 MANY = 200_000
 """Events from which pieces are counted by all cores."""
@@ -55,27 +59,19 @@ class Sensitive:
 
 @dataclass(frozen=True)
 class Found:
-    """Some combinations of events and which of them fail.
+    """What was found about some combinations of events.
 
     Attributes
     ----------
     rows : int64 array
-        The events of each combination of each person, one row per combination.
-    failing : bool array
-        Whether it fails.
-    sizes : int64 array
-        How many people match each of the different combinations.
-    good : bool array
-        Which of those satisfy every model.
-    tables : int64 array
-        The tables that the events of each of those are of, as digits of one number to the base ``len(caps)``.
+        The events of each failing combination of each person, one row per combination.
+    kinds : int64 array
+        A row for the tables that the events are of, as digits of one number to the base ``len(caps)``: how many
+        different combinations, how many of them fail, and the fewest people who match one.
     """
 
     rows: IntArray
-    failing: BoolArray
-    sizes: IntArray
-    good: BoolArray
-    tables: IntArray
+    kinds: IntArray
 
 
 @dataclass(frozen=True)
@@ -119,12 +115,24 @@ class Promise:
 
     def judge_size(self, events: Events, size: int, touched: BoolArray | None = None) -> Iterator[Found]:
         """Yield the combinations of so many events, in pieces."""
-        pieces = combinations(events, self.caps, size, touched)
-        work = partial(self._found, events)
+        check_countable(events, self.caps, size)
+        mark = np.ones(len(events.item), dtype=np.bool_) if touched is None else touched[events.item]
+        small = np.zeros(len(events.classes), dtype=np.bool_)
+        work: list[Callable[[], Found]] = []
+        if size <= 2 and not self.sensitive and len(events.item):
+            small, parts = _small_classes(events, size)
+            rows = Rows(events.starts, events.item, events.copy, events.table, self.caps, mark)
+            above = np.stack(events.above) if events.nested else np.empty((0, 0), dtype=np.int64)
+            most = int(np.bincount(events.classes).max())
+            enough = np.append(False, self.model.satisfied(GroupStats(np.arange(1, most + 1)), self.reference))
+            work = [partial(_judged, rows, events.classes, part, above, enough, size, cells) for part, cells in parts]
+        pieces: Iterator[Callable[[], Found]] = iter(work)
+        if not small.all():
+            mark = mark & ~np.repeat(small, np.diff(events.starts))
+            more = combinations(events, self.caps, size, mark)
+            pieces = chain(work, (partial(self._found, events, piece) for piece in more))
         # small tables need no threads
-        for found in each(work, pieces) if len(events.item) > MANY else map(work, pieces):
-            if len(found.rows):
-                yield found
+        yield from each(_called, pieces) if len(events.item) > MANY else map(_called, pieces)
 
     @property
     def fixed(self) -> bool:
@@ -134,37 +142,35 @@ class Promise:
     def _found(self, events: Events, piece: Callable[[], IntArray]) -> Found:
         rows = piece()
         if not len(rows):
-            nothing = np.empty(0, dtype=np.int64)
-            return Found(rows, nothing > 0, nothing, nothing > 0, nothing)
+            return Found(rows, _kinds(len(self.caps) ** rows.shape[1]))
         items = events.item[rows]
         low = int(items.min())
         base = int(items.max()) - low + 1
-        first, last = (int(np.searchsorted(events.starts, r, side="right")) - 1 for r in (rows[0, 0], rows[-1, 0]))
-        shapes = (len(events.above) + 1) ** (rows.shape[1] * (rows.shape[1] - 1) // 2)
-        many = last - first + 1 if events.nested else 1
-        if not self.sensitive and base ** rows.shape[1] * shapes * many < 2**62:
+        if not self.sensitive and not events.nested and base ** rows.shape[1] < 2**62:
             keys = _packed((items - low).T, base)
-            if events.nested:
-                keys = keys * shapes + (_shape(events, rows, items) if shapes > 1 else 0)
-                person = np.repeat(np.arange(many), np.diff(_between(rows[:, 0], events.starts[first : last + 2])))
-                # a person has a combination once, however many events make it
-                groups, sizes = _counted(_counted(keys * many + person)[0] // many)
-            else:
-                groups, sizes = _counted(keys)
+            groups, sizes = _counted(keys)
             good = self.model.satisfied(GroupStats(sizes), self.reference)
             bad = groups[~good]
             failing = np.zeros(len(keys), dtype=np.bool_)
             if len(bad):
                 place = np.minimum(np.searchsorted(bad, keys), len(bad) - 1)
                 failing = bad[place] == keys
-            known = [groups // shapes // base**i % base + low for i in range(rows.shape[1])]
-            return Found(rows, failing, sizes, good, _packed([events.table_of[i] for i in known], len(self.caps)))
-        groups, where, ids = np.unique(_keys(events, rows), return_index=True, return_inverse=True)
-        ids = ids.astype(np.int64)
-        person = np.searchsorted(events.starts, rows[:, 0], side="right") - 1
-        sizes, good = self._judge(ids, person, len(groups))
-        good &= self._judge_events(events, rows.T.ravel(), np.tile(ids, rows.shape[1]), len(groups))
-        return Found(rows, ~good[ids], sizes, good, _packed(events.table[rows[where]].T, len(self.caps)))
+            known = [groups // base**i % base + low for i in range(rows.shape[1] - 1, -1, -1)]
+            return self._summed(rows[failing], sizes, good, [events.table_of[i] for i in known])
+        ids, person = combination_ids(events, rows)
+        where = np.unique(ids, return_index=True)[1]
+        sizes, good = self._judge(ids, person, len(where))
+        good &= self._judge_events(events, rows.T.ravel(), np.tile(ids, rows.shape[1]), len(where))
+        return self._summed(rows[~good[ids]], sizes, good, events.table[rows[where]].T)
+
+    def _summed(self, failing: IntArray, sizes: IntArray, good: BoolArray, tables: Iterable[AnyArray]) -> Found:
+        """Return what was found, summed up by tables."""
+        kinds = _kinds(len(self.caps) ** failing.shape[1])
+        kind = _packed(tables, len(self.caps))
+        kinds[:, 0] = np.bincount(kind, minlength=len(kinds))
+        kinds[:, 1] = np.bincount(kind[~good], minlength=len(kinds))
+        np.minimum.at(kinds[:, 2], kind, sizes)
+        return Found(failing, kinds)
 
     def _judge(self, ids: IntArray, person: IntArray, n: int) -> tuple[IntArray, BoolArray]:
         """Return how many people are in each group, and whether the group satisfies every model."""
@@ -173,13 +179,62 @@ class Promise:
         ids, person = pairs // count, pairs % count
         sizes = np.bincount(ids, minlength=n).astype(np.int64)
         good = np.ones(n, dtype=np.bool_)
+        for member, stats in self._stats(ids, person, sizes):
+            good &= member.satisfied(stats, self.reference)
+        return sizes, good
+
+    def _stats(self, ids: IntArray, person: IntArray, sizes: IntArray) -> Iterator[tuple[PrivacyModel, GroupStats]]:
+        """Yield every model with what it judges: the people of each group, each of them once."""
         for member in self.model.members:
             stats = GroupStats(sizes)
             for key in member.histogram_keys():
                 place, values = self.sensitive[key].of_person.of_each(person)
-                stats = GroupStats(sizes, histograms={key: _votes(ids[place], person[place], values, n)})
-            good &= member.satisfied(stats, self.reference)
-        return sizes, good
+                stats = GroupStats(sizes, histograms={key: _votes(ids[place], person[place], values, len(sizes))})
+            yield member, stats
+
+    def rows(self, events: Events) -> Iterator[IntArray]:
+        """Yield the events of all combinations, in pieces: each with all people who have them."""
+        everything = np.ones(len(events.item), dtype=np.bool_)
+        for size in range(1, self.total + 1):
+            check_countable(events, self.caps, size)
+            for piece in combinations(events, self.caps, size, everything):
+                rows = piece()
+                if len(rows):
+                    yield rows
+
+    def evidence(self, events: Events) -> tuple[Evidence, ...]:
+        """Return what every model achieves for the worst of all combinations, and how many violate it."""
+        worst: dict[int, list[float]] = {i: [] for i in range(len(self.model.members))}
+        violations = [0] * len(self.model.members)
+
+        def note(which: int, member: PrivacyModel, stats: GroupStats) -> None:
+            worst[which].append(member.achieved(stats, self.reference))
+            violations[which] += int(np.count_nonzero(~member.satisfied(stats, self.reference)))
+
+        everybody = np.arange(len(events.classes), dtype=np.int64)
+        for i, found in enumerate(self._stats(events.classes, everybody, np.bincount(events.classes).astype(np.int64))):
+            note(i, *found)
+        for rows in self.rows(events):
+            self._note(events, rows, note)
+        return tuple(
+            Evidence(member.name, member.told(), member.sense, float(member.bound),
+                     (min if member.sense == ">=" else max)(worst[i]), violations[i])
+            for i, member in enumerate(self.model.members)
+        )  # fmt: skip
+
+    def _note(self, events: Events, rows: IntArray, note: Callable[[int, PrivacyModel, GroupStats], None]) -> None:
+        """Let every model judge some combinations."""
+        ids, person = combination_ids(events, rows)
+        count = int(person.max()) + 1
+        pairs = np.unique(ids * count + person)
+        for i, found in enumerate(self._stats(pairs // count, pairs % count, np.bincount(pairs // count))):
+            note(i, *found)
+        for i, member in enumerate(self.model.members):
+            for key in member.histogram_keys():
+                lists = self.sensitive[key].of_event
+                known = rows.T.ravel(), np.tile(ids, rows.shape[1])
+                if lists is not None and (seen := _own_stats(key, lists, events, *known)) is not None:
+                    note(i, member, seen[0])
 
     def _judge_events(self, events: Events, rows: IntArray, ids: IntArray, n: int) -> BoolArray:
         """Return which groups satisfy the models with the values of the known events themselves."""
@@ -194,59 +249,107 @@ class Promise:
     def _own_values(
         self, member: PrivacyModel, key: Key, lists: Lists, events: Events, rows: IntArray, ids: IntArray, n: int
     ) -> BoolArray:
-        place, values = lists.of_each(rows)
         good = np.ones(n, dtype=np.bool_)
-        if not len(place):
+        found = _own_stats(key, lists, events, rows, ids)
+        if found is None:
             return good
-        # equal events of a combination are looked at together
-        own = joint_codes([ids[place], events.item[rows[place]]])
-        count = int(own.max()) + 1
-        person = np.searchsorted(events.starts, rows[place], side="right") - 1
-        votes = _votes(own, person, values, count)
-        stats = GroupStats(votes.sum(votes.units).astype(np.int64), histograms={key: votes})
+        stats, own, place = found
         bad = np.flatnonzero(~member.satisfied(stats, self.reference))
         good[ids[place[np.isin(own, bad)]]] = False
         return good
 
 
-def combinations(
-    events: Events, caps: IntArray, size: int, touched: BoolArray | None = None
-) -> Iterator[Callable[[], IntArray]]:
-    """Yield what makes the combinations of so many events, in pieces: each with all people who have them.
+def _own_stats(
+    key: Key, lists: Lists, events: Events, rows: IntArray, ids: IntArray
+) -> tuple[GroupStats, IntArray, IntArray] | None:
+    """Return the values of known events themselves: the groups, the group of each value, and the event of each."""
+    place, values = lists.of_each(rows)
+    if not len(place):
+        return None
+    # equal events of a combination are looked at together
+    own = joint_codes([ids[place], events.item[rows[place]]])
+    person = np.searchsorted(events.starts, rows[place], side="right") - 1
+    votes = _votes(own, person, values, int(own.max()) + 1)
+    return GroupStats(votes.sum(votes.units).astype(np.int64), histograms={key: votes}), own, place
 
-    Raises
-    ------
-    UsageError
-        If there are too many to count.
-    """
+
+def _called(work: Callable[[], Found]) -> Found:
+    return work()
+
+
+def _judged(*given: Any) -> Found:
+    return Found(*judge_crowds(*given))
+
+
+def _kinds(n: int) -> IntArray:
+    found = np.zeros((n, 3), dtype=np.int64)
+    found[:, 2] = 2**62
+    return found
+
+
+def _small_classes(events: Events, size: int) -> tuple[BoolArray, list[tuple[tuple[int, int], int]]]:
+    """Return whose combinations have a number each that fits into memory, and ranges of such people, in pieces."""
+    bounds = np.concatenate([[0], np.flatnonzero(np.diff(events.classes)) + 1, [len(events.classes)]])
+    rows = events.starts[bounds]
+    some = np.flatnonzero(np.diff(rows))
+    items = np.zeros(len(bounds) - 1, dtype=np.int64)
+    high, low = (f.reduceat(events.item, rows[:-1][some]) for f in (np.maximum, np.minimum))
+    items[some] = high - low + 1
+    cells = items if size == 1 else np.minimum(items, 2**24) ** 2 * (len(events.above) + 1)
+    small = cells <= MOST_CELLS
+    effort = np.cumsum(np.add.reduceat(np.diff(events.starts) ** size, bounds[:-1]))
+    group = joint_codes([effort // AT_ONCE, np.append(0, np.cumsum(np.diff(small)))])
+    ends = np.flatnonzero(np.append(np.diff(group) != 0, True)) + 1
+    begins = np.append(0, ends[:-1])
+    pieces = [
+        ((int(bounds[a]), int(bounds[b])), int(cells[a:b].max()))
+        for a, b in zip(begins.tolist(), ends.tolist(), strict=True)
+        if small[a] and rows[a] < rows[b]
+    ]
+    return np.repeat(small, np.diff(bounds)), pieces
+
+
+def combinations(events: Events, caps: IntArray, size: int, mark: BoolArray) -> Iterator[Callable[[], IntArray]]:
+    """Yield what makes the combinations with a marked event, in pieces: each with all people who have them."""
     lean = np.flatnonzero(events.copy < caps[events.table])
     if not len(lean):
         return
     part = events if len(lean) == len(events.item) else events.keep(events.copy < caps[events.table])
-    mark = np.ones(len(lean), dtype=np.bool_)
-    if touched is not None:
-        mark = touched[part.item]
+    mark = mark[lean]
     shared = part.item, part.copy, part.table, caps
-    check_countable(part, size)
     counts = count_subsets(part.starts, *shared, size, mark)
     for people, first, total in _pieces(part, counts, caps, size, mark):
         yield partial(_filled, lean, part.starts, people, *shared, mark, first, total, size)
+
+
+def combination_ids(events: Events, rows: IntArray) -> tuple[IntArray, IntArray]:
+    """Return a number for each row of events, equal for equal combinations, and its person."""
+    ids = np.unique(_keys(events, rows), return_inverse=True)[1].astype(np.int64)
+    return ids, np.searchsorted(events.starts, rows[:, 0], side="right") - 1
 
 
 def _filled(lean: IntArray, *given: Any) -> IntArray:
     return lean[fill_subsets(*given)]
 
 
-def check_countable(events: Events, size: int) -> None:
-    """Refuse more combinations than can be counted in time."""
-    n = np.diff(events.starts).astype(np.float64)
+def check_countable(events: Events, caps: IntArray, size: int) -> None:
+    """Refuse more combinations than can be counted in time.
+
+    Raises
+    ------
+    UsageError
+    """
+    before = np.concatenate([[0], np.cumsum(events.copy < caps[events.table])])
+    n = np.diff(before[events.starts]).astype(np.float64)
     many = np.ones(len(n))
     for i in range(size):
         many *= np.maximum(n - i, 0) / (i + 1)
     if many.sum() > MOST_SUBSETS:
-        busy = int(np.count_nonzero(many > many.sum() / 1000))
+        busy = int(np.count_nonzero(many > many.sum() / 100))
+        most = "one person has most of them" if busy == 1 else f"{busy:,} people have more than 1% of them each"
         raise UsageError(
-            f"People have {many.sum():.0e} combinations of {size} events, too many to count; {busy} have the most.",
+            f"The people have about {many.sum():,.0f} combinations of {size} events, too many to count"
+            f"{f'; {most}' if busy else ''}.",
             code="too-many-combinations",
             hint="Lower 'knows', give event columns a coarser hierarchy, or leave out people with very many events.",
         )
@@ -275,11 +378,6 @@ def _pieces(
         elif total:
             yield (begin, end), whole, total
         begin = end
-
-
-def _between(rows: IntArray, starts: IntArray) -> IntArray:
-    """Return where the rows of each person begin, given rows in the order of people."""
-    return np.searchsorted(rows, starts)
 
 
 def _packed(digits: Iterable[AnyArray], base: int) -> IntArray:

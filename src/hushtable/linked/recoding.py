@@ -64,6 +64,11 @@ class EventColumn:
             coded.naming and coded.naming.ranged and any(coded.naming.made(row).any() for row in coded.labels[1:-1])
         )
 
+    def of_length(self) -> bool:
+        """Tell whether values are masked that differ in length: masks are counted from the longest value."""
+        naming, labels = self.column.coded.naming, self.column.coded.labels[0]
+        return bool(naming and not naming.ranged and len({len(text) for text in labels if text is not None}) > 1)
+
     @cached_property
     def generality(self) -> tuple[FloatArray, ...]:
         """For each level and value, how general it is: 0 to 1.
@@ -133,18 +138,26 @@ class Recoded:
         cls, links: Links, columns: Mapping[str, Sequence[EventColumn]], classes: IntArray, chosen: Levels
     ) -> Recoded:
         """Choose the level of every event."""
-        loss = np.zeros(links.n_events)
-        dropped = np.zeros(links.n_events, dtype=np.bool_)
-        levels: dict[str, list[AnyArray]] = {}
-        cells: dict[str, IntArray] = {}
+        levels = {}
         for name in links.quasi:
-            if not columns[name]:  # a table without rows
-                levels[name], cells[name] = [], np.empty(0, dtype=np.int64)
-                continue
-            mine = slice(links.offsets[name], links.offsets[name] + links.tables[name].num_rows)
             label = classes[links.person[name]]
             floors = [chosen.floors.get((name, c.column.name), 0) for c in columns[name]]
             levels[name] = [_levels(c, label, f, chosen.enough) for c, f in zip(columns[name], floors, strict=True)]
+        return cls.at(links, columns, levels)
+
+    @classmethod
+    def at(
+        cls, links: Links, columns: Mapping[str, Sequence[EventColumn]], levels: Mapping[str, list[AnyArray]]
+    ) -> Recoded:
+        """Return what events show, and lose, at given levels."""
+        loss = np.zeros(links.n_events)
+        dropped = np.zeros(links.n_events, dtype=np.bool_)
+        cells: dict[str, IntArray] = {}
+        for name in links.quasi:
+            if not columns[name]:  # a table without rows
+                cells[name] = np.empty(0, dtype=np.int64)
+                continue
+            mine = slice(links.offsets[name], links.offsets[name] + links.tables[name].num_rows)
             pairs = list(zip(columns[name], levels[name], strict=True))
             cells[name] = joint_codes([c.cells(level) for c, level in pairs])
             weights = [c.column.weight for c in columns[name]]
@@ -172,7 +185,14 @@ def event_columns(links: Links) -> dict[str, list[EventColumn]]:
             continue
         encoded = encode(table, TablePlan(quasi, plan.missing, plan.missing_values, plan.cells))
         found[name] = [EventColumn(column) for column in encoded.quasi]
-        for own in found[name]:
+        for own, planned in zip(found[name], quasi, strict=True):
+            if own.of_length() and getattr(planned.hierarchy, "length", None) is None:
+                raise PolicyError(
+                    f"The values of {name}.{own.column.name} differ in length, so how much its masks keep would tell "
+                    "about events that are not published.",
+                    code="hierarchy",
+                    hint="Write the length of the longest value: {prefix: {length: 7}}.",
+                )
             if own.of_data():
                 raise PolicyError(
                     f"The hierarchy of {name}.{own.column.name} is made from the data, so its labels would tell about "

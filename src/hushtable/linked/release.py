@@ -5,31 +5,37 @@ from __future__ import annotations
 import json
 import logging
 import os
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 import pyarrow as pa
 
-from hushtable._version import __version__
+from hushtable._version import __version__, code_digest
+from hushtable.algorithms.base import Progress
 from hushtable.arrays import BoolArray, IntArray
-from hushtable.errors import DataError
+from hushtable.errors import DataError, UsageError
 from hushtable.io.atomic import atomic_write_text
-from hushtable.io.dictionaries import encode, to_codes, value_ranks
+from hushtable.io.dictionaries import compact, encode, to_codes
 from hushtable.io.files import read_table, write_table
 from hushtable.io.formulas import guard_table
+from hushtable.io.frames import to_arrow
+from hushtable.io.secret import keyed_hash, load_secret
+from hushtable.io.sql.access import writing_sql
+from hushtable.io.sql.place import SqlPlace
 from hushtable.io.text import to_labels
 from hushtable.io.versions import FORMATS
 from hushtable.linked.links import Links, link
 from hushtable.linked.policy import LinkedPolicy, read_policy
 from hushtable.linked.recoding import EventColumn, Recoded
-from hushtable.linked.sources import read_events
-from hushtable.linked.verify import LinkedVerification, verify_linked
+from hushtable.linked.sources import addresses, read_events, read_linked
+from hushtable.linked.verify import LinkedVerification, promise_of, shown_cells, verify_linked
 from hushtable.params import typed
 from hushtable.release.companion import (
     check_private,
+    load_evidence,
     own_companion,
     read_companion,
     release_folders,
@@ -37,10 +43,18 @@ from hushtable.release.companion import (
     write_companion,
 )
 from hushtable.release.publish import published_order
+from hushtable.release.verify import Evidence
 from hushtable.schema.columns import Role
 from hushtable.table.coins import Coins
 
-__all__ = ["KIND", "LinkedRelease", "open_linked", "publish_linked"]
+if TYPE_CHECKING:
+    from hushtable.attacks.base import AttackResult
+    from hushtable.ledger.describe import Described
+    from hushtable.ledger.key import Key
+    from hushtable.report.content.report import Report
+    from hushtable.risk.before_after import RiskSummary
+
+__all__ = ["KIND", "LinkedRelease", "linked_measures", "open_linked", "publish_linked"]
 
 KIND = "linked"
 """What ``release.json`` calls a release of linked tables."""
@@ -64,6 +78,28 @@ class LinkedRelease:
         The original tables. A release that was opened from a folder has none.
     origin : mapping of str to int64 array
         For each published table, the original row of each row. It links rows to people.
+
+    Examples
+    --------
+    >>> from hushtable.linked.run import anonymize_linked
+    >>> policy = LinkedPolicy(
+    ...     tables={"people": {"key": "id", "columns": {"age": {"role": "quasi", "kind": "numeric"}}},
+    ...             "visits": {"of": "people", "columns": {"reason": {"role": "quasi"}}}},
+    ...     knows=1, models=[{"k-anonymity": {"k": 2}}], suppression=0.4)
+    >>> people = {"id": [7, 8, 9, 10], "age": [30, 31, 52, 53]}
+    >>> visits = {"id": [7, 8, 8, 9, 10], "reason": ["cold", "cold", "burn", "cold", "cold"]}
+    >>> release = anonymize_linked({"people": pa.table(people), "visits": pa.table(visits)}, policy)
+    >>> found = release.risk()
+    >>> found["events"].before.highest, found["events"].after.highest
+    (1.0, 0.5)
+    >>> found["combinations"].before.of_one_person, found["combinations"].after.of_one_person
+    (9, 0)
+    >>> release.attack("event-linkage").counts
+    {'fewest_candidates': 2}
+    >>> release.sample()["people"]["age"].type
+    DataType(int64)
+    >>> release.report(attacks=False).summary.ok
+    True
     """
 
     tables: Mapping[str, pa.Table]
@@ -72,6 +108,10 @@ class LinkedRelease:
     measures: Mapping[str, Any] = field(default_factory=dict)
     links: Links | None = field(default=None, repr=False)
     origin: Mapping[str, IntArray] = field(default_factory=dict, repr=False)
+    folder: Path | None = None
+    """where it was opened from"""
+    made_by: tuple[str, str | None] = ("", None)
+    """the version that made it, and the digest of its code if that is known"""
 
     def verify(self) -> LinkedVerification:
         """Recompute the promise from the published tables."""
@@ -81,11 +121,128 @@ class LinkedRelease:
         """Return the published tables with their keys matched."""
         return link(self.tables, self.policy, published=True)
 
+    def evidence(self) -> tuple[Evidence, ...]:
+        """Return what every model achieves for the worst that an adversary may know."""
+        links = self.published()
+        events, promise = promise_of(links, *shown_cells(links))
+        return promise.evidence(events)
+
     def summary(self) -> dict[str, Any]:
         """Return what was done, as data; no value of a record."""
         rows = {name: table.num_rows for name, table in self.tables.items()}
         return {"hushtable": __version__, "kind": KIND, "rows": rows, **self.verification.as_dict(),
                 "measures": dict(self.measures)}  # fmt: skip
+
+    def original(self) -> Links:
+        """Return the original tables.
+
+        Raises
+        ------
+        UsageError
+            If the release was opened without them.
+        """
+        if self.links is None or not self.origin:
+            raise UsageError(
+                "The release was opened without its original.",
+                code="needs-original",
+                hint="Open it with the original tables: open_release(folder, tables), or --data.",
+            )
+        return self.links
+
+    @typed
+    def risk(self, *, threshold: float = 0.09, comparison: Literal[">", ">="] = ">") -> RiskSummary:
+        """Assess how exposed people are to somebody who knows as many of their events as the policy says.
+
+        Parameters
+        ----------
+        threshold : float
+            Above it a person is at risk.
+        comparison : {">", ">="}
+
+        Returns
+        -------
+        RiskSummary
+            ``attributes``: nothing is known but attributes. ``events``: the most telling events that the policy lets
+            an adversary know. ``combinations``: how many of those there are, and how many only one person has.
+        """
+        from hushtable.linked.risk import linked_risks
+
+        return linked_risks(self, threshold, comparison)
+
+    @typed
+    def attack(self, name: str, *, control: Mapping[str, Any] | None = None) -> AttackResult:
+        """Run one attack; ``hushtable.linked.attacks.ATTACKS`` names them.
+
+        Parameters
+        ----------
+        name : str
+        control : mapping of str to DataFrame, optional
+            Tables of people who are not in the release, for ``event-membership``.
+        """
+        from hushtable.linked.attacks import attack_release
+
+        return attack_release(self, [name], control=control)[0]
+
+    def described(self, key: Key, *, name: str = "", person: str | None = None) -> Described:
+        """Return what a ledger keeps of the release."""
+        from hushtable.linked.ledger import describe_linked
+
+        return describe_linked(self, key, name=name, person=person)
+
+    @typed
+    def sample(self, *, seed: int = 0) -> dict[str, pa.Table]:
+        """Draw tables with the original's columns and types from what is published, and from nothing else.
+
+        Every generalised cell gets a value that is drawn evenly from those that the cell covers. A mask whose values
+        the policy does not list stays a mask, and a column that says nothing ('*') is left empty. Other cells, rows
+        and keys stay, so that every reference leads to the same row. A row that matches a person does so by chance.
+        All of it follows from public files and the seed, so no promise can be lost.
+
+        Parameters
+        ----------
+        seed : int
+            The same seed gives the same rows.
+        """
+        from hushtable.linked.sample import sample_linked
+
+        return sample_linked(self, seed=seed)
+
+    @typed
+    def report(
+        self,
+        path: str | os.PathLike[str] | None = None,
+        template: str = "general",
+        *,
+        attacks: bool | Sequence[str] = True,
+        about: Any = None,
+        progress: Progress | None = None,
+        **parameters: Any,
+    ) -> Report:
+        """Gather the evidence about the release, and write it as an HTML page with a JSON file.
+
+        Parameters
+        ----------
+        path : path, optional
+            The HTML file. Without it nothing is written.
+        template : str
+            Whose questions come first.
+        attacks : bool or sequence of str
+            All attacks, none, or those named.
+        about : mapping or path, optional
+            Dataset, purpose, organisation, signer.
+        progress : callable, optional
+        **parameters
+            Of the template: ``threshold``, ``comparison``.
+        """
+        from hushtable.linked.report import report_linked
+        from hushtable.report.files import check_paths, write_report
+
+        if path is not None:
+            check_paths(path)
+        found = report_linked(self, template, parameters, attacks=attacks, about=about, progress=progress)
+        if path is not None:
+            write_report(found, path)
+        return found
 
     @typed
     def save(
@@ -94,6 +251,7 @@ class LinkedRelease:
         *,
         format: Literal["csv", "parquet"] | None = None,
         overwrite: bool = False,
+        to: str | None = None,
     ) -> Path:
         """Write all tables, ``policy.yaml`` and ``release.json``, all or nothing. The companion says what was lost.
 
@@ -103,6 +261,8 @@ class LinkedRelease:
         format : {"csv", "parquet"}, optional
             Defaults to the policy's.
         overwrite : bool
+        to : str, optional
+            A database that gets the tables too, in one transaction: ``duckdb:///open.db?schema=NAME``.
 
         Raises
         ------
@@ -123,18 +283,27 @@ class LinkedRelease:
             if self.origin:
                 # whose row is whose: attacks score their guesses with it
                 write_table(pa.table({"row": self.origin[self.policy.people]}), private / "rows.arrow")
-            write_companion(
-                private, target, {"kind": KIND, "release": mark["release"], "measures": dict(self.measures)}
-            )
+            kept = {"kind": KIND, "release": mark["release"], "code_sha256": code_digest(), "input": self._input()}
+            write_companion(private, target, {**kept, "measures": dict(self.measures)})
+            if to is not None:
+                # the last step but the folder's appearing: what fails before leaves the database as it was
+                places = [(SqlPlace.of(one), self.tables[name]) for name, one in addresses(to, self.tables).items()]
+                with writing_sql(places, overwrite=overwrite):
+                    pass
         _log.info("Saved a release of %d tables", len(self.tables), extra={"tables": len(self.tables)})
         return Path(folder)
+
+    def _input(self) -> str | None:
+        return None if self.links is None else _input_mark(self.links)
 
 
 @typed
 def open_linked(
     folder: str | os.PathLike[str],
     policy: LinkedPolicy | None = None,
-    original: Mapping[str, pa.Table] | None = None,
+    original: Any = None,
+    *,
+    files: str | os.PathLike[str] | None = None,
 ) -> LinkedRelease:
     """Open a linked release from its folder, and verify it.
 
@@ -143,30 +312,72 @@ def open_linked(
     folder : path
     policy : LinkedPolicy, optional
         What was promised. Defaults to the folder's ``policy.yaml``.
-    original : mapping of str to pyarrow.Table, optional
+    original : mapping of str to DataFrame, or path or address, or several; optional
         The very tables that were released. With them, the private companion is read too.
+    files : path, optional
+        Base folder for files that the policy refers to. Defaults to the release's folder.
+
+    Raises
+    ------
+    DataError
+        If a table is absent, or these are not the tables that were released.
     """
     place = Path(folder)
     found = read_policy(place / "policy.yaml") if policy is None else policy
+    if files is not None:
+        found = found.based_in(files)
     if not isinstance(found, LinkedPolicy):
         raise DataError(f"The release in {place.name!r} is not one of linked tables.", code="not-linked",
                         hint="Open it with hushtable.open_release.")  # fmt: skip
     tables = {}
     for name in (found.people, *found.events):
-        files = [file for file in (place / f"{name}.csv", place / f"{name}.parquet") if file.exists()]
-        if len(files) != 1:
+        there = [file for file in (place / f"{name}.csv", place / f"{name}.parquet") if file.exists()]
+        if len(there) != 1:
             raise DataError(f"The folder does not have one file of table {name!r}.", code="no-table",
                             hint="A release of linked tables is whole: copy all of its files.")  # fmt: skip
-        unescape = found.output.reader == "spreadsheet" and files[0].suffix == ".csv"
-        tables[name] = read_events(files[0], unescape_formulas=unescape)
+        unescape = found.output.reader == "spreadsheet" and there[0].suffix == ".csv"
+        tables[name] = read_events(there[0], unescape_formulas=unescape)
     verification = verify_linked(tables, found)
+    told = load_evidence(place / "release.json") if (place / "release.json").is_file() else {}
+    opened = LinkedRelease(tables, found, verification, folder=place, made_by=(str(told.get("hushtable", "")), None))
     if original is None:
-        return LinkedRelease(tables, found, verification)
+        return opened
     private = own_companion(place)
     kept = read_companion(private, place)
     check_private(private, kept, ["rows.arrow"])
+    links = link(_tables(original, found), found)
+    if kept.get("input") not in (None, _input_mark(links)):
+        raise DataError("These are not the tables that were released: people, their order or the number of events "
+                        "differ.", code="other-input", hint="Give the very tables of the run.")  # fmt: skip
     origin = {found.people: read_table(private / "rows.arrow")["row"].to_numpy()}
-    return LinkedRelease(tables, found, verification, kept["measures"], link(original, found), origin)
+    made_by = (opened.made_by[0], kept.get("code_sha256"))
+    return replace(opened, measures=kept["measures"], links=links, origin=origin, made_by=made_by)
+
+
+def linked_measures(folder: Path) -> dict[str, Any]:
+    """Return what a linked release lost, from its private companion: nothing else has it."""
+    found: dict[str, Any] = read_companion(own_companion(folder), folder)["measures"]
+    return found
+
+
+def _tables(original: Any, policy: LinkedPolicy) -> dict[str, pa.Table]:
+    """Return the original tables, read from their sources unless they are tables."""
+    if isinstance(original, Mapping):
+        return {name: to_arrow(table) for name, table in original.items()}
+    sources = [original] if isinstance(original, str | os.PathLike) else list(original)
+    return read_linked([s if isinstance(s, str) else Path(s) for s in sources], policy)
+
+
+def _input_mark(links: Links) -> str:
+    """Return a keyed hash of who is in the tables, in which order, and of how many events there are."""
+    people, secret = links.people, load_secret()
+    parts = [repr({name: table.num_rows for name, table in links.tables.items()}).encode()]
+    for key in links.policy.tables[links.policy.people].key:
+        one = encode(people[key])
+        texts = to_labels(one.dictionary).to_pylist()
+        parts += [str(text).encode("utf-8", "surrogatepass") for text in texts]
+        parts.append(to_codes(one).astype("<i8").tobytes())
+    return keyed_hash(parts, secret, "people of linked tables")
 
 
 def publish_linked(
@@ -199,8 +410,9 @@ def publish_linked(
         for name in policy.parents() - {policy.people}
     }
     keys[policy.people] = _fresh(links, policy.people, np.ones(links.people.num_rows, dtype=np.bool_), coins)
-    root = keys[policy.people][source_rows]
-    first = _sorted(people, dict.fromkeys(policy.tables[policy.people].key, root))
+    # keys may have columns in common with those of the table above, which keep its number
+    numbers = {policy.people: dict.fromkeys(policy.tables[policy.people].key, keys[policy.people])}
+    first = _sorted(people, {key: values[source_rows] for key, values in numbers[policy.people].items()})
     tables, origin = {policy.people: first[0]}, {policy.people: source_rows[first[1]]}
     for name in policy.events:
         table = policy.tables[name]
@@ -214,10 +426,12 @@ def publish_linked(
                 shown[column] = one.published(levels).take(pa.array(rows))
             elif settings.role.published:
                 shown[column] = links.tables[name][column].take(pa.array(rows))
-        numbers = dict.fromkeys(policy.by(name), keys[str(table.of)][links.owner[name]][rows])
+        above = numbers[str(table.of)]
+        pairs = zip(policy.by(name), policy.tables[str(table.of)].key, strict=True)
+        numbers[name] = {column: above[key][links.owner[name]] for column, key in pairs}
         if name in keys:
-            numbers |= {key: keys[name][rows] for key in table.key if key not in numbers}
-        tables[name], order = _sorted(pa.table(shown), numbers)
+            numbers[name] |= {key: keys[name] for key in table.key if key not in numbers[name]}
+        tables[name], order = _sorted(pa.table(shown), {key: values[rows] for key, values in numbers[name].items()})
         origin[name] = rows[order]
     return tables, origin
 
@@ -227,11 +441,7 @@ def _fresh(links: Links, name: str, kept: BoolArray, coins: Coins) -> IntArray:
 
     Suppressed rows get none: gaps between the keys would say how many there are.
     """
-    codes = []
-    for key in links.policy.tables[name].key:
-        column = encode(links.tables[name][key])
-        codes.append(value_ranks(to_labels(column.dictionary))[to_codes(column)])
-    lots = coins.purse(f"keys of {name}").lots_of_combinations(codes)
+    lots = coins.purse(f"keys of {name}").lots_of_combinations(links.key_ranks(name))
     rows = np.flatnonzero(kept)
     found = np.zeros(len(lots), dtype=np.int64)
     found[rows[np.argsort(lots[rows], kind="stable")]] = np.arange(1, len(rows) + 1)
@@ -244,4 +454,5 @@ def _sorted(cells: pa.Table, keys: Mapping[str, IntArray]) -> tuple[pa.Table, In
     whole = pa.table({**{name: cells[name] for name in cells.column_names}, **numbers})
     order = published_order(whole)
     names = [*keys, *cells.column_names]
-    return whole.select(names).take(pa.array(order)), order
+    # no value of a dropped row stays behind in a dictionary
+    return compact(whole.select(names).take(pa.array(order))), order

@@ -5,23 +5,23 @@ from __future__ import annotations
 import hashlib
 import logging
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
 
-from hushtable.algorithms.base import Progress
+from hushtable.algorithms.base import Progress, quietly
 from hushtable.arrays import IntArray
 from hushtable.engines import local
 from hushtable.engines.release import Release
-from hushtable.errors import DataError, NotFound
+from hushtable.errors import NotFound
 from hushtable.io.dictionaries import encode, to_codes, value_ranks
-from hushtable.io.frames import to_arrow
+from hushtable.io.frames import is_spark_frame, to_arrow
 from hushtable.io.text import to_labels
 from hushtable.kernels.xxhash import hash_rows
 from hushtable.linked.events import Events, joint_codes
-from hushtable.linked.exact import fewest_dropped
+from hushtable.linked.exact import least_loss
 from hushtable.linked.greedy import Outcome, choose_levels, recode_events
 from hushtable.linked.links import Links, cell_codes, link
 from hushtable.linked.loss import losses
@@ -31,11 +31,10 @@ from hushtable.linked.recoding import EventColumn, Levels, event_columns
 from hushtable.linked.release import LinkedRelease, publish_linked
 from hushtable.linked.verify import verify_linked
 from hushtable.params import typed
-from hushtable.schema.columns import Kind, Role
-from hushtable.schema.parse import convert
+from hushtable.schema.columns import Role
 from hushtable.table.coins import Coins, policy_digest
 
-__all__ = ["anonymize_linked", "check_data", "relative_dates"]
+__all__ = ["anonymize_linked", "check_data"]
 
 LARGEST = 10_000
 """People in a class that are tried at most, unless the policy asks for more: attributes say nothing then."""
@@ -52,7 +51,8 @@ def anonymize_linked(
     Parameters
     ----------
     tables : mapping of str to DataFrame
-        One for each table of the policy.
+        One for each table of the policy. Spark brings its own to the driver, where the work is done: the release is the
+        same as that of local tables.
     policy : LinkedPolicy
     progress : callable, optional
 
@@ -77,13 +77,13 @@ def anonymize_linked(
     >>> release.tables["visits"].num_rows, release.verification.smallest
     (4, 2)
     """
-    report = progress or (lambda done, text: None)
+    report = progress or quietly
     report(0.0, "matching keys")
-    links = relative_dates(link({name: to_arrow(table) for name, table in tables.items()}, policy))
-    links = _in_order(links) if links.nested else links
+    links = link(_held(tables, report), policy)
+    coins = _coins(links)
+    links = _in_order(links, coins)
     columns = event_columns(links)
     _check_known(links, columns)
-    coins = _coins(links)
     report(0.1, "choosing how coarse people and events become")
     found = _tried(links, columns, coins, report)
     report(0.5, "generalising events")
@@ -103,6 +103,17 @@ def anonymize_linked(
     return LinkedRelease(published, policy, verification, measures, links, origin)
 
 
+def _held(tables: Mapping[str, Any], progress: Progress) -> dict[str, pa.Table]:
+    """Return the tables as Arrow; those of Spark come to the driver."""
+    frames = {name: table for name, table in tables.items() if is_spark_frame(table)}
+    if not frames:
+        return {name: to_arrow(table) for name, table in tables.items()}
+    from hushtable.engines.spark.engine import collected
+
+    brought = collected(frames, progress)
+    return {name: brought[name] if name in brought else to_arrow(table) for name, table in tables.items()}
+
+
 @dataclass(frozen=True)
 class _Tried:
     """One size of classes, and what is lost with it on a sample."""
@@ -117,7 +128,9 @@ class _Tried:
     def outcome(self, links: Links, columns: Mapping[str, list[EventColumn]], coins: Coins) -> Outcome:
         """Return all events, generalised in this way."""
         if links.policy.algorithm == "exact":
-            return fewest_dropped(links, columns, self.classes, self.levels, _lots(links, coins))
+            lots = _lots(links, coins, links.policy.events)
+            every = np.concatenate([np.empty(0, dtype=np.int64), *lots.values()])
+            return least_loss(links, columns, self.classes, every)
         return recode_events(links, columns, self.classes, self.levels, coins)
 
 
@@ -196,7 +209,7 @@ def _check_known(links: Links, columns: Mapping[str, list[EventColumn]]) -> None
     above = (np.arange(len(person)),) if links.nested else ()
     place = np.arange(len(person))
     events = Events.build(everybody, person, np.concatenate(cells), table, place, everybody, above)
-    check_countable(events.keep(events.copy < caps[events.table]), int(policy.knows))
+    check_countable(events, caps, int(policy.knows))
 
 
 def _coins(links: Links) -> Coins:
@@ -210,16 +223,14 @@ def _coins(links: Links) -> Coins:
     return Coins.of_release(digest.digest(), policy_digest(links.policy.document(), links.policy.seed))
 
 
-def _lots(links: Links, coins: Coins) -> IntArray:
+def _lots(links: Links, coins: Coins, names: Sequence[str]) -> dict[str, IntArray]:
     """Return a secret number for each event that depends on what it holds and whose it is, not on the order of rows."""
-    people = links.policy.tables[links.policy.people].key
-    found = np.zeros(links.n_events, dtype=np.int64)
-    for name in links.policy.events:
+    people = [_ranks(links.people[key]) for key in links.policy.tables[links.policy.people].key]
+    found = {}
+    for name in names:
         table, person = links.tables[name], links.person[name]
-        codes = [_ranks(links.people[key])[person] for key in people]
-        codes += [_ranks(table[column]) for column in table.column_names]
-        mine = slice(links.offsets[name], links.offsets[name] + table.num_rows)
-        found[mine] = coins.purse(f"events of {name}").lots_of_combinations(codes)
+        codes = [key[person] for key in people] + [_ranks(table[column]) for column in table.column_names]
+        found[name] = coins.purse(f"events of {name}").lots_of_combinations(codes)
     return found
 
 
@@ -235,47 +246,41 @@ def _ranks(column: pa.ChunkedArray, digest: hashlib._Hash | None = None) -> IntA
     return np.append(ranks, 0)[to_codes(one)]
 
 
-def relative_dates(links: Links) -> Links:
-    """Replace dates that are published relative to a date of the person by days since then."""
-    tables = dict(links.tables)
-    for name, table in links.policy.tables.items():
-        for column, anchor in table.relative.items():
-            since = _days(links.people[anchor], anchor)[links.person[name]]
-            days = pa.array(_days(links.tables[name][column], column) - since, from_pandas=True)
-            place = tables[name].column_names.index(column)
-            tables[name] = tables[name].set_column(place, column, days.cast(pa.int64()))
-    return replace(links, tables=tables)
+def _in_order(links: Links, coins: Coins) -> Links:
+    """Sort events by lot, where which of a person's equal events is dropped can be seen in the others.
 
-
-def _days(column: pa.ChunkedArray, name: str) -> Any:
-    one = encode(column)
-    days = convert(one.dictionary, Kind.DATE, name).cast(pa.int32()).cast(pa.float64())
-    return np.append(days.to_numpy(zero_copy_only=False), np.nan)[to_codes(one)]
-
-
-def _in_order(links: Links) -> Links:
-    """Sort events by what they hold: where events hang on events, what happens to equal ones depends on their order."""
+    Neither the order of rows nor what the events hold may decide that: whoever knows the rule would learn about the
+    dropped one from those that are left.
+    """
     policy = links.policy
+    names = [n for n in policy.events if links.nested or policy.counted or _shows_more(policy, n)]
+    lots = _lots(links, coins, names)
     tables, owner = dict(links.tables), dict(links.owner)
+    # people stay where they are; their events are sorted by their keys, whatever the order of rows
+    keys = joint_codes(links.key_ranks(policy.people))
     place: dict[str, IntArray] = {policy.people: np.arange(links.people.num_rows)}
-    for name in policy.events:
+    for name in names:
         above = str(policy.tables[name].of)
         own = place[above][links.owner[name]]
-        codes = [_ranks(links.tables[name][c]) for c in links.tables[name].column_names]
-        order = np.lexsort([*codes, own])
+        order = np.lexsort((lots[name], keys[own] if above == policy.people else own))
         place[name] = np.empty(len(order), dtype=np.int64)
         place[name][order] = np.arange(len(order))
         tables[name], owner[name] = links.tables[name].take(pa.array(order)), own[order]
     return Links(policy, tables, owner)
 
 
+def _shows_more(policy: LinkedPolicy, name: str) -> bool:
+    """Whether equal events of a table may differ in what is published of them."""
+    return any(c.role.published and c.role is not Role.QUASI for c in policy.tables[name].columns.values())
+
+
 def check_data(tables: Mapping[str, Any], policy: LinkedPolicy) -> dict[str, Any]:
     """Match keys and read columns without anonymizing: say what a run would begin with."""
-    links = relative_dates(link({name: to_arrow(table) for name, table in tables.items()}, policy))
+    links = link(_held(tables, quietly), policy)
     columns = event_columns(links)
     _check_known(links, columns)
-    if not links.n_events:
-        raise DataError("No table has an event.", code="empty", hint="Anonymize the people with a policy of one table.")
-    person = np.concatenate([links.person[name] for name in policy.events])
-    without = links.people.num_rows - len(np.unique(person))
+    busy = np.zeros(links.people.num_rows, dtype=np.bool_)
+    for name in policy.events:
+        busy[links.person[name]] = True
+    without = int(np.count_nonzero(~busy))
     return {"people": links.people.num_rows, "events": links.n_events, "people_without_events": without}

@@ -7,7 +7,8 @@ changes. It ends, since events only ever go, and people without events are a cla
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from itertools import count
 
 import numpy as np
 
@@ -21,12 +22,20 @@ from hushtable.table.coins import Coins
 
 __all__ = ["part_of", "settle"]
 
+COMPARED = 12
+"""Of each person's events, how many decide who is similar."""
+
 AT_ONCE = 10
 """Of the items of people whose events are to be equal, the rarest tenth goes at once."""
 
 
 def settle(
-    links: Links, classes: IntArray, cells: Mapping[str, IntArray], dropped: BoolArray, coins: Coins
+    links: Links,
+    classes: IntArray,
+    cells: Mapping[str, IntArray],
+    dropped: BoolArray,
+    coins: Coins,
+    rounds: int | None = None,
 ) -> BoolArray:
     """Return which events are dropped so that the promise holds for the others.
 
@@ -41,6 +50,9 @@ def settle(
         Events that are dropped already.
     coins : Coins
         Decide between items that are equally rare: with models of sensitive values nobody may foresee it.
+    rounds : int, optional
+        How often combinations are counted, at most. Few rounds drop nearly all that has to go: enough to compare
+        choices, never to publish one.
 
     Raises
     ------
@@ -48,25 +60,25 @@ def settle(
         If a class of people fails even without any event.
     """
     alive = links.alive(dropped)
-    every = any(links.policy.known(name) == "all" for name in links.quasi)
+    every = bool(links.policy.counted) or any(links.policy.known(name) == "all" for name in links.quasi)
     while True:
         if every:
-            alive = _equalised(links, classes, cells, alive, coins)
-        left = _settled(links, classes, cells, alive, coins)
-        if not every or np.array_equal(left, alive):
+            alive = _equalised(links, classes, cells, alive, coins, rounds)
+        left = _settled(links, classes, cells, alive, coins, rounds)
+        if not every or rounds or np.array_equal(left, alive):
             return ~left
         alive = left
 
 
 def _settled(
-    links: Links, classes: IntArray, cells: Mapping[str, IntArray], alive: BoolArray, coins: Coins
+    links: Links, classes: IntArray, cells: Mapping[str, IntArray], alive: BoolArray, coins: Coins, rounds: int | None
 ) -> BoolArray:
     """Drop items of failing combinations until none fails."""
     alive = alive.copy()
     nodes, events, promise = part_of(links, classes, cells, alive)
     _check_classes(promise, events)
     touched: BoolArray | None = None
-    while True:
+    for done in count(1):
         changed, rebuilt = np.zeros(len(events.table_of), dtype=np.bool_), False
         for size in range(1, promise.total + 1):
             gone = _victims(events, promise, size, touched, coins)
@@ -83,9 +95,10 @@ def _settled(
                 # with events, sensitive values go
                 _check_classes(promise, events)
                 touched, rebuilt = None, True
-        if not rebuilt and not changed.any():
-            return alive
+        if done == rounds or (not rebuilt and not changed.any()):
+            break
         touched = None if rebuilt else changed
+    return alive
 
 
 def part_of(
@@ -111,35 +124,40 @@ def _victims(events: Events, promise: Promise, size: int, touched: BoolArray | N
     marked = np.zeros(len(events.item), dtype=np.bool_)
     rarity: IntArray | None = None
     for found in promise.judge_size(events, size, touched):
-        if not found.failing.any():
+        rows = found.rows
+        if not len(rows):
             continue
         if rarity is None:
             support = events.support()
             lots = coins.words(f"rarest {size}", len(support))
             rarity = np.empty(len(support), dtype=np.int64)
             rarity[np.lexsort((lots, support))] = np.arange(len(support))
-        rows = found.rows[found.failing]
         # of equal items the last one is taken, which keeps the others
         turned = rows[:, ::-1]
         marked[turned[np.arange(len(rows)), rarity[events.item[turned]].argmin(axis=1)]] = True
     if not marked.any():
         return marked
     # later copies of an event go before earlier ones
-    count = np.cumsum(marked)
+    so_far = np.cumsum(marked)
     first = np.arange(len(marked)) - events.copy
-    return np.asarray(count - count[first] + marked[first] > 0)
+    return np.asarray(so_far - so_far[first] + marked[first] > 0)
 
 
 def _equalised(
-    links: Links, classes: IntArray, cells: Mapping[str, IntArray], alive: BoolArray, coins: Coins
+    links: Links, classes: IntArray, cells: Mapping[str, IntArray], alive: BoolArray, coins: Coins, rounds: int | None
 ) -> BoolArray:
-    """Drop events of tables that are known altogether until enough people have equal ones."""
-    alive = alive.copy()
-    tables = [name for name in links.quasi if links.policy.known(name) == "all"]
+    """Drop events of tables that are known altogether until enough people have equal ones, or equally many."""
+    everything = [name for name in links.quasi if links.policy.known(name) == "all"]
+    tables = [name for name in links.policy.events if name in everything or name in links.policy.counted]
     node = np.concatenate([links.offsets[n] + np.arange(links.tables[n].num_rows) for n in tables])
     person = np.concatenate([links.person[n] for n in tables])
-    shift = np.cumsum([0, *(int(cells[n].max(initial=-1)) + 1 for n in tables)])
-    kind = np.concatenate([cells[n] + s for n, s in zip(tables, shift, strict=False)])
+    # where only the number is known, all events are alike
+    kind = _paths(links, {n: cells[n] if n in everything else links.owner[n] * 0 for n in tables}, tables)
+    if links.policy.counted:
+        # which of a person's events go is for the secret to say
+        mixed = np.argsort(coins.words("equally many", links.n_events)[node], kind="stable")
+        node, person, kind = node[mixed], person[mixed], kind[mixed]
+    alive = _shared(links, classes, (node, person, kind), alive, coins)
     while True:
         _, events, promise = part_of(links, classes, cells, alive)
         sizes, good = promise.judge_classes(events)
@@ -147,6 +165,10 @@ def _equalised(
             return alive
         unsettled = np.zeros(len(classes), dtype=np.bool_)
         unsettled[events.people[~good[events.classes]]] = True
+        if rounds:
+            # a choice that leaves people unlike anybody else has to drop at most their events
+            alive[node[unsettled[person]]] = False
+            return links.alive(~alive)
         open_rows = np.flatnonzero(alive[node] & unsettled[person])
         if not len(open_rows):
             unsettled = _reopened(events, classes, sizes, good, unsettled)
@@ -164,6 +186,55 @@ def _equalised(
             most = np.bincount(owner)[owner] // AT_ONCE
             alive[node[open_rows[(rank <= most)[items]]]] = False
         alive = links.alive(~alive)
+
+
+def _paths(links: Links, cells: Mapping[str, IntArray], tables: Sequence[str]) -> IntArray:
+    """Return what each event shows, with what those show that it hangs on, as numbers over several tables."""
+    found: dict[str, IntArray] = {}
+    shift = 0
+    for name in tables:
+        above = str(links.policy.tables[name].of)
+        alone = above not in found or links.policy.known(name) != "all"
+        own = [cells[name]] if alone else [found[above][links.owner[name]], cells[name]]
+        found[name] = joint_codes(own) + shift
+        shift = int(found[name].max(initial=shift - 1)) + 1
+    return np.concatenate([found[name] for name in tables])
+
+
+def _shared(
+    links: Links, classes: IntArray, rows: tuple[IntArray, IntArray, IntArray], alive: BoolArray, coins: Coins
+) -> BoolArray:
+    """Form groups of people of a class with similar events, and keep what all of a group have.
+
+    People are sorted by their events, the most frequent ones of the class first; neighbours become groups. Where tables
+    hang on tables, people of a group may still differ in which event hangs on which.
+    """
+    node, person, kind = (one[alive[rows[0]]] for one in rows)
+    n = len(classes)
+    what = _numbered(person, kind)
+    item = joint_codes([classes[person], what])
+    if not len(item):
+        return alive
+    lots = coins.words("shared", int(item.max()) + 1)
+    rank = np.empty(len(lots), dtype=np.int64)
+    rank[np.lexsort((lots, -np.bincount(item)))] = np.arange(len(lots))
+    order = np.lexsort((rank[item], person))
+    place = np.arange(len(order)) - np.searchsorted(person[order], person[order])
+    keys = np.full((COMPARED, n), len(lots), dtype=np.int64)
+    first = order[place < COMPARED]
+    keys[place[place < COMPARED], person[first]] = rank[item[first]]
+    # between people with the same first events the secret decides
+    own = coins.purse("similar people").lots_of_combinations(links.key_ranks(links.policy.people))
+    queue = np.lexsort((own, *keys[::-1], classes))
+    begins = np.searchsorted(classes[queue], classes[queue])
+    least = links.policy.model().min_group_size()
+    many = np.bincount(classes)[classes[queue]]
+    group = np.empty(n, dtype=np.int64)
+    group[queue] = begins + np.minimum((np.arange(n) - begins) // least, np.maximum(many // least - 1, 0))
+    together = joint_codes([group[person], what])
+    alive = alive.copy()
+    alive[node[np.bincount(together)[together] < np.bincount(group, minlength=n)[group[person]]]] = False
+    return links.alive(~alive)
 
 
 def _numbered(person: IntArray, kind: IntArray) -> IntArray:

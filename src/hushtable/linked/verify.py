@@ -22,7 +22,15 @@ from hushtable.table.encode import sensitive_column
 from hushtable.table.plan import TablePlan
 from hushtable.table.reference import Attribute, Reference
 
-__all__ = ["Combinations", "LinkedVerification", "judge_links", "promise_of", "signatures", "verify_linked"]
+__all__ = [
+    "Combinations",
+    "LinkedVerification",
+    "judge_links",
+    "promise_of",
+    "shown_cells",
+    "signatures",
+    "verify_linked",
+]
 
 
 @dataclass(frozen=True)
@@ -110,10 +118,17 @@ def verify_linked(tables: Mapping[str, pa.Table], policy: LinkedPolicy) -> Linke
     (False, 'visits: 1 of 2 combinations fail; smallest crowd 1')
     """
     links = link(tables, policy, published=True)
-    plain = {name: {c: links.tables[name][c] for c in policy.tables[name].named(Role.QUASI)} for name in links.tables}
-    classes = cell_codes(list(plain[policy.people].values()), links.people.num_rows)
-    cells = {name: cell_codes(list(plain[name].values()), links.tables[name].num_rows) for name in links.quasi}
-    return judge_links(links, classes, cells)
+    return judge_links(links, *shown_cells(links))
+
+
+def shown_cells(links: Links) -> tuple[IntArray, dict[str, IntArray]]:
+    """Return the class of each person, and for each table that others may know what each event shows, as numbers."""
+
+    def codes(name: str) -> IntArray:
+        table = links.tables[name]
+        return cell_codes([table[c] for c in links.policy.tables[name].named(Role.QUASI)], table.num_rows)
+
+    return codes(links.policy.people), {name: codes(name) for name in links.quasi}
 
 
 def judge_links(links: Links, classes: IntArray, cells: Mapping[str, IntArray]) -> LinkedVerification:
@@ -123,14 +138,12 @@ def judge_links(links: Links, classes: IntArray, cells: Mapping[str, IntArray]) 
     found: dict[tuple[str, ...], list[int]] = {(): [len(sizes), int(np.count_nonzero(~good)), int(sizes.min())]}
     for one in promise.judge(events):
         size = one.rows.shape[1]
-        for code in np.unique(one.tables).tolist():
-            mine = one.tables == code
+        for code in np.flatnonzero(one.kinds[:, 0]).tolist():
             digits = [code // len(promise.caps) ** i % len(promise.caps) for i in range(size)]
             names = tuple(sorted(links.quasi[digit] for digit in digits))
             entry = found.setdefault(names, [0, 0, 2**62])
-            entry[0] += int(np.count_nonzero(mine))
-            entry[1] += int(np.count_nonzero(~one.good[mine]))
-            entry[2] = min(entry[2], int(one.sizes[mine].min()))
+            combinations, failing, smallest = one.kinds[code].tolist()
+            entry[:] = entry[0] + combinations, entry[1] + failing, min(entry[2], smallest)
     kinds = sorted(found.items(), key=lambda item: (len(item[0]), item[0]))
     people, n_classes = len(classes), len(np.unique(classes))
     return LinkedVerification(people, n_classes, links.n_events, tuple(Combinations(k, *v) for k, v in kinds))
@@ -151,6 +164,9 @@ def promise_of(links: Links, classes: IntArray, cells: Mapping[str, IntArray]) -
     everything = tuple(name for name in links.quasi if policy.known(name) == "all")
     if everything:
         classes = joint_codes([classes, signatures(links, cells, everything)])
+    if policy.counted:
+        counts = [np.bincount(links.person[name], minlength=len(classes)) for name in policy.counted]
+        classes = joint_codes([classes, *counts])
     order = np.argsort(classes, kind="stable")
     place = np.empty(len(order), dtype=np.int64)
     place[order] = np.arange(len(order))
@@ -185,22 +201,54 @@ def signatures(links: Links, cells: Mapping[str, IntArray], names: Collection[st
 
     Events are equal if they show the same and equal events hang on them.
     """
-    known: dict[tuple[Any, ...], int] = {}
-    below: dict[str, list[list[int]]] = {}
+    lists: dict[str, list[tuple[IntArray, IntArray]]] = {}
     for name in reversed((links.policy.people, *links.policy.events)):
-        hanging = below.get(name) or [[] for _ in range(links.tables[name].num_rows)]
-        shown = cells[name].tolist() if name in names else [-1] * len(hanging)
-        content = [(name, cell, *sorted(h)) for cell, h in zip(shown, hanging, strict=True)]
-        numbers = [known.setdefault(what, len(known)) for what in content]
+        rows = links.tables[name].num_rows
+        below = equal_lists(lists.get(name, []), rows)
+        number = joint_codes([cells[name], below]) if name in names else below
         above = links.policy.tables[name].of
         if above is None:
-            return np.unique(numbers, return_inverse=True)[1].astype(np.int64)
-        lists = below.setdefault(above, [[] for _ in range(links.tables[above].num_rows)])
-        for owner, number, h in zip(links.owner[name].tolist(), numbers, hanging, strict=True):
-            # an event that nobody knows, with nothing known below it, tells nothing
-            if name in names or h:
-                lists[owner].append(number)
+            return number
+        # an event that nobody knows, with nothing known below it, tells nothing
+        told = np.ones(rows, dtype=np.bool_) if name in names else below > 0
+        lists.setdefault(above, []).append((links.owner[name][told], number[told]))
     raise AssertionError
+
+
+def equal_lists(pairs: Sequence[tuple[IntArray, IntArray]], n: int) -> IntArray:
+    """Return a number for each owner that is equal for owners with equal values, in any order; 0 for none.
+
+    Parameters
+    ----------
+    pairs : sequence of (owners, values)
+        Values of different entries are different, whatever their numbers.
+    n : int
+        The number of owners.
+
+    Examples
+    --------
+    >>> equal_lists([(np.array([0, 2, 0, 2, 3]), np.array([5, 7, 7, 5, 5]))], 4).tolist()
+    [2, 0, 2, 1]
+    """
+    found = np.zeros(n, dtype=np.int64)
+    owner = _joined([one for one, _ in pairs])
+    kind = _joined([np.full(len(one), i, dtype=np.int64) for i, (one, _) in enumerate(pairs)])
+    if not len(owner):
+        return found
+    value = joint_codes([kind, _joined([values for _, values in pairs])]) + 1
+    order = np.lexsort((value, owner))
+    owner, value = owner[order], value[order]
+    # neighbours become one number, round by round, until everybody has one
+    while True:
+        new = np.append(True, owner[1:] != owner[:-1])
+        if new.all():
+            found[owner] = value
+            return found
+        place = np.arange(len(owner))
+        first = np.flatnonzero((place - np.maximum.accumulate(np.where(new, place, 0))) % 2 == 0)
+        alone = np.append(new, True)[first + 1]
+        second = np.where(alone, 0, np.append(value, 0)[first + 1])
+        value, owner = joint_codes([value[first], second]) + 1, owner[first]
 
 
 def _joined(parts: Sequence[AnyArray]) -> Any:
@@ -211,7 +259,7 @@ def _sensitive(links: Links, name: str, place: IntArray, events: Events) -> tupl
     """Return the values of a sensitive column, as numbers, and the column over all people."""
     policy = links.policy
     n = links.people.num_rows
-    table, _, column = name.rpartition(".")
+    table, _, column = name.partition(".")  # names of tables have no dot
     own = policy.people if name in policy.tables[policy.people].columns else table
     plan = policy.of_people(2).table_plan() if own == policy.people else policy.table_plan(own)
     codes, coded = _coded(links.tables[own], plan, name if own == policy.people else column)

@@ -38,8 +38,8 @@ def load_policy(path: str | os.PathLike[str]) -> Policy:
         raise PolicyError(
             f"{file.name} is a policy of linked tables, which cannot be used here.",
             code="linked",
-            hint="'hushtable check', 'run', 'verify' and 'attack' accept it; in Python, use read_policy and "
-            "open_linked.",
+            hint="'check', 'run', 'verify', 'measure', 'risk', 'attack', 'report', 'sample' and 'ledger' accept linked "
+            "tables; in Python, use read_policy and open_release.",
         )
     return Policy.from_yaml(text, file=file.name).based_in(file.parent)
 

@@ -13,7 +13,7 @@ from hushtable.release.forms.base import DEFAULT_FORM
 from hushtable.schema.columns import Kind, Role
 from hushtable.schema.profile import ColumnProfile, Profile, suggest_missing
 
-__all__ = ["starter_policy"]
+__all__ = ["column_lines", "starter_policy", "with_quasi"]
 
 _MANY = 50
 _K = 5
@@ -62,12 +62,12 @@ def starter_policy(profile: Profile, filename: str) -> str:
     """
     if not profile.columns:
         raise DataError("The table has no columns.", code="empty", hint="Check the file and its delimiter.")
-    profile = _with_quasi(profile)
+    profile = with_quasi(profile)
     return "\n".join([*_heading(profile, filename), *_columns(profile), "", *_settings(profile), ""])
 
 
-def _with_quasi(profile: Profile) -> Profile:
-    """Choose the likeliest quasi-identifier if no column looks like one, since a policy needs one."""
+def with_quasi(profile: Profile) -> Profile:
+    """Return the profile with a quasi-identifier, which a policy needs: if no column looks like one, the likeliest."""
     if profile.named(Role.QUASI):
         return profile
     usable = [c for c in profile.columns if not c.problem] or list(profile.columns)
@@ -108,10 +108,26 @@ def _columns(profile: Profile) -> Iterator[str]:
     listed = suggest_missing(profile)
     for column in profile.columns:
         yield ""
-        for comment in _comments(column, listed):
-            yield f"  # {in_a_comment(comment)}"
-        text = write_yaml({"columns": {column.name: _options(column)}})
-        yield from text.rstrip("\n").split("\n")[1:]
+        yield from column_lines(column, listed)
+
+
+def column_lines(column: ColumnProfile, listed: Sequence[str], *, protected: bool = True) -> Iterator[str]:
+    """Yield the lines of one column: why it gets its role, then its settings.
+
+    Parameters
+    ----------
+    column : ColumnProfile
+    listed : sequence of str
+        Texts that the policy lists as missing values already.
+    protected : bool
+        Whether the policy has models of sensitive columns, which are explained then.
+    """
+    for comment in _comments(column, listed):
+        yield f"  # {in_a_comment(comment)}"
+    if column.role is Role.SENSITIVE and protected:
+        yield from (f"  # {in_a_comment(comment)}" for comment in _protection(column))
+    text = write_yaml({"columns": {column.name: _options(column)}})
+    yield from text.rstrip("\n").split("\n")[1:]
 
 
 def _comments(column: ColumnProfile, listed: Sequence[str]) -> Iterator[str]:
@@ -132,8 +148,6 @@ def _comments(column: ColumnProfile, listed: Sequence[str]) -> Iterator[str]:
             yield f"{token.text!r} ({rows}) may represent a missing value: if so, list it in missing_values"
     if column.times and column.role.published:
         yield "it contains times of day: as a quasi-identifier, it is published as a date at most"
-    if column.role is Role.SENSITIVE:
-        yield from _protection(column)
 
 
 def _options(column: ColumnProfile) -> dict[str, Any]:

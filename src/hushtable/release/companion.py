@@ -25,7 +25,7 @@ from hushtable.io.versions import FORMATS, check_format
 from hushtable.table.coins import Coins
 
 __all__ = [
-    *("COMPANION", "OWNED", "PRIVATE", "check_private", "companion_of", "load_evidence"),
+    *("COMPANION", "OWNED", "PRIVATE", "check_private", "companion_of", "load_evidence", "owned_in"),
     *("own_companion", "read_companion", "recall", "release_folders", "release_mark", "remember", "stored_coins"),
     "write_companion",
 ]
@@ -97,10 +97,20 @@ def release_folders(
     check_replaceable(folder)
     # the companion is renamed first: after a kill in between it does not fit the release that is still there
     paths = [Path(folder), companion_of(folder)]
-    owned = [OWNED, sorted(PRIVATE - {COMPANION})]
+    owned = [owned_in(Path(folder)), sorted(PRIVATE - {COMPANION})]
     with atomic_folders(paths, overwrite=overwrite, owned=owned, together=together) as (public, private):
         private.chmod(0o700)
         yield public, private
+
+
+def owned_in(folder: Path) -> tuple[str, ...]:
+    """Return what an earlier release may have left in a folder: tables of linked releases are named by the policy."""
+    try:
+        files = load_evidence(folder / "release.json").get("files")
+    except (DataError, OSError):
+        return OWNED
+    named = [str(name) for name in files.values()] if isinstance(files, Mapping) else []
+    return (*OWNED, *(name for name in named if Path(name).name == name and Path(name).suffix in (".csv", ".parquet")))
 
 
 def release_mark(public: Path) -> str:

@@ -10,7 +10,7 @@ from hushtable.errors import OutputError
 from hushtable.io.atomic import check_replaceable
 from hushtable.io.sources import is_address, table_sources
 from hushtable.io.urls import Source
-from hushtable.release.companion import OWNED, PRIVATE, companion_of
+from hushtable.release.companion import OWNED, PRIVATE, companion_of, owned_in
 
 __all__ = ["OURS", "check_apart", "check_target", "written_by_hand"]
 
@@ -71,7 +71,7 @@ def check_target(folder: Path, *, overwrite: bool, inputs: Sequence[Source] = ()
     if folder.exists() and not folder.is_dir():
         raise OutputError(f"{str(folder)!r} is a file, not a folder.", hint="Choose another folder.")
     check_replaceable(folder)
-    for place, ours in ((folder, OURS), (companion_of(folder), PRIVATE)):
+    for place, ours in ((folder, OURS.union(owned_in(folder))), (companion_of(folder), PRIVATE)):
         there = sorted(p.name for p in place.iterdir()) if place.is_dir() else []
         if there and not overwrite:
             raise OutputError(

@@ -10,7 +10,7 @@ Models are verified on the treated values. What that is worth depends on the col
   published, and a model of the column holds of them. Drawn values may be diverse where the true ones are not, and
   likely values can be computed back. So a treatment that draws is refused on a column that a model looks at.
 - With an ``entity``, drawing for each row anew would let a person's rows be averaged: refused.
-- A ledger follows true values and rows that cannot be linked: refused.
+- A ledger tracks true values and rows that cannot be linked: refused.
 """
 
 from __future__ import annotations

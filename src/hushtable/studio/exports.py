@@ -7,12 +7,14 @@ import tempfile
 import zipfile
 from collections.abc import Iterator
 from pathlib import Path
-from typing import IO
+from typing import IO, cast
 
 from hushtable.errors import UsageError
 from hushtable.hierarchy.base import Hierarchy
 from hushtable.io.atomic import reported
+from hushtable.linked.policy import LinkedPolicy
 from hushtable.release.recode import forms_shown
+from hushtable.studio.policies import linked_files
 from hushtable.studio.runs import Run
 
 __all__ = ["bundle", "code_of", "export_file", "export_files", "export_path", "pieces", "sample_of"]
@@ -37,10 +39,20 @@ _TEXTS = {
 
 def export_files(run: Run) -> dict[str, str]:
     """Return the files of a run that can be exported, each with a description."""
+    if run.project.linked:
+        return _linked_files(run)
     there = {p.name for p in run.release.iterdir()} | {"repeat.py"}
     there |= {"microdata.zip"} if _can_draw(run) else set()
     there |= {"evidence.html"} if (run.folder / "evidence.html").is_file() else set()
     return {name: text for name, text in _TEXTS.items() if name in there}
+
+
+def _linked_files(run: Run) -> dict[str, str]:
+    tables = sorted(p.name for p in run.release.iterdir() if p.name not in _TEXTS)
+    there = {p.name for p in run.release.iterdir()} | {"repeat.py", "microdata.zip"}
+    there |= {"evidence.html"} if (run.folder / "evidence.html").is_file() else set()
+    found = dict.fromkeys(tables, "one of the linked tables to publish; publish all of them or none")
+    return found | {name: text for name, text in _TEXTS.items() if name in there}
 
 
 def export_file(run: Run, name: str) -> bytes:
@@ -99,9 +111,18 @@ def sample_of(run: Run) -> bytes:
     packed = io.BytesIO()
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder) / "microdata.csv"
-        write_sample(open_release(run.release, files=run.project.folder), file)
+        if run.project.linked:
+            from hushtable.linked.release import open_linked
+            from hushtable.linked.sample import write_linked_sample
+
+            drawn = Path(folder) / "microdata"
+            write_linked_sample(open_linked(run.release, files=run.project.folder / "files"), drawn)
+            made = sorted(drawn.iterdir())
+        else:
+            write_sample(open_release(run.release, files=run.project.folder), file)
+            made = [file, note_path(file)]
         with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as out:
-            for path in (file, note_path(file)):
+            for path in made:
                 out.write(path, path.name)
     return packed.getvalue()
 
@@ -121,6 +142,8 @@ def code_of(run: Run) -> str:
     """
     policy = run.policy
     facts = run.project.facts
+    if run.project.linked:
+        return _LINKED_CODE.format(number=run.number, policy=_quoted(policy.to_yaml()))
     data = facts["data"]
     sheet = f", sheet={facts['sheet']!r}" if facts.get("sheet") else ""
     return f'''"""Repeats run {run.number} of a studio project: the same table and policy give the same bytes."""
@@ -143,13 +166,36 @@ print(f"{{release.table.num_rows:,}} records are published, in {{release.verific
 '''
 
 
+_LINKED_CODE = '''"""Repeats run {number} of a studio project: the same tables and policy give the same bytes."""
+
+from pathlib import Path
+
+import hushtable as ht
+from hushtable.linked.sources import read_linked
+
+HERE = Path(__file__).resolve().parent
+POLICY = """\\
+{policy}"""
+
+policy = ht.LinkedPolicy.from_yaml(POLICY).based_in(HERE / "files")
+tables = read_linked([HERE / "tables"], policy)  # the originals, which are not part of the export
+release = ht.anonymize_linked(tables, policy)
+release.verify().raise_if_violated()
+release.save(HERE / "repeated", overwrite=True)
+print(f"{{len(release.tables)}} tables are published, about {{release.verification.people:,}} people.")
+'''
+
+
 def _quoted(text: str) -> str:
     """Escape text for use between triple quotes."""
     return text.replace("\\", "\\\\").replace('"""', r"\"\"\"")
 
 
 def _hierarchy_files(run: Run) -> list[str]:
-    hierarchies: list[Hierarchy | None] = [c.hierarchy for c in run.policy.table_plan().columns]
-    named = [file for h in hierarchies if (file := getattr(h, "file", None))]
     base = run.project.folder.resolve()
-    return sorted({str((base / file).resolve().relative_to(base)) for file in named})
+    if run.project.linked:
+        named, place = linked_files(cast(LinkedPolicy, run.policy)), base / "files"
+    else:
+        hierarchies: list[Hierarchy | None] = [c.hierarchy for c in run.policy.table_plan().columns]
+        named, place = [file for h in hierarchies if (file := getattr(h, "file", None))], base
+    return sorted({str((place / file).resolve().relative_to(base)) for file in named})

@@ -2,27 +2,60 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
+from pathlib import Path
 from typing import Any
 
 from hushtable.errors import PolicyError
+from hushtable.linked.policy import LinkedPolicy
 from hushtable.policy.policy import Policy
 from hushtable.studio.home import inside
 from hushtable.studio.projects import Project
 
-__all__ = ["confined", "policy_of"]
+__all__ = ["confined", "confined_linked", "linked_files", "policy_of"]
 
 
-def policy_of(project: Project, document: Mapping[str, Any] | None = None) -> Policy:
-    """Return the project's policy, or another one for its data.
+def policy_of(project: Project, document: Mapping[str, Any] | None = None) -> Policy | Any:
+    """Return the project's policy, or another one for its data; of linked tables a ``LinkedPolicy``.
 
     Raises
     ------
     PolicyError
         With every fault, or if it names a file outside the project's folder.
     """
-    policy = Policy(**(project.document() if document is None else document))
-    return confined(project, policy)
+    given = project.document() if document is None else document
+    if project.linked:
+        return confined_linked(project, LinkedPolicy(**given))
+    return confined(project, Policy(**given))
+
+
+def confined_linked(project: Project, policy: LinkedPolicy) -> LinkedPolicy:
+    """Return a policy of linked tables with its files looked for among the project's own, and nowhere else."""
+    base = project.folder / "files"
+    policy = policy.based_in(base)
+    _check_files(base, linked_files(policy))
+    return policy
+
+
+def linked_files(policy: LinkedPolicy) -> list[str]:
+    """Return the files that a policy of linked tables names."""
+    plans = [policy.of_people(2).table_plan(), *map(policy.table_plan, policy.events)]
+    return _named(column.hierarchy for plan in plans for column in plan.columns)
+
+
+def _named(hierarchies: Iterable[Any]) -> list[str]:
+    return [str(file) for hierarchy in hierarchies if (file := getattr(hierarchy, "file", None))]
+
+
+def _check_files(base: Path, files: Iterable[str]) -> None:
+    for file in files:
+        path = inside(base, file)
+        if not path.is_file():
+            raise PolicyError(
+                f"The policy names the file {path.name!r}, which the project does not have.",
+                code="no-file",
+                hint="Upload it on the Hierarchies page; for linked tables, put it into the ZIP file.",
+            )
 
 
 def confined(project: Project, policy: Policy) -> Policy:
@@ -38,15 +71,7 @@ def confined(project: Project, policy: Policy) -> Policy:
             hint="Use 'hushtable run' with the ledger, or remove it from the policy.",
         )
     policy = policy.based_in(project.folder)
-    named = [str(file) for c in policy.table_plan().columns if (file := getattr(c.hierarchy, "file", None))]
-    named += [policy.population] if policy.population else []
+    named = [policy.population] if policy.population else []
     named += [policy.background.file] if policy.background else []
-    for file in named:
-        path = inside(project.folder, file)
-        if not path.is_file():
-            raise PolicyError(
-                f"The policy names the file {path.name!r}, which the project does not have.",
-                code="no-file",
-                hint="Upload it on the Hierarchies page.",
-            )
+    _check_files(project.folder, [*_named(c.hierarchy for c in policy.table_plan().columns), *named])
     return policy

@@ -41,7 +41,7 @@ def done_steps(studio: _Studio, project: Project) -> set[str]:
     release to see; Attack & risk once either was run; Export once a file was downloaded.
     """
     facts = project.facts
-    if project.profile is None:
+    if project.profile is None and not project.linked:
         return set()
     done = {"data", *facts.get("visited", [])}
     runs = runs_of(project)

@@ -73,6 +73,25 @@ class Project:
         return path if path is not None and path.is_file() else None
 
     @property
+    def linked(self) -> bool:
+        """Whether its data are linked tables."""
+        return bool(self.facts.get("linked"))
+
+    @property
+    def tables(self) -> Path:
+        """Where its linked tables are."""
+        return self.folder / "data" / "tables"
+
+    def one_table(self) -> None:
+        """Refuse what is for one table, where the project has linked ones."""
+        if self.linked:
+            raise UsageError(
+                "This is for one table, and the project has linked tables.",
+                code="linked",
+                hint="Change the policy on the Data page; run, attack and export as usual.",
+            )
+
+    @property
     def profile(self) -> dict[str, Any] | None:
         """The findings about the table, or None until they exist."""
         found: dict[str, Any] | None = self.json("profile.json")

@@ -10,8 +10,9 @@ from typing import Any
 
 from hushtable.errors import UsageError
 from hushtable.io.atomic import atomic_write_text
+from hushtable.linked.policy import LinkedPolicy
 from hushtable.policy.policy import Policy
-from hushtable.studio.policies import confined
+from hushtable.studio.policies import confined, confined_linked
 from hushtable.studio.projects import Project
 
 __all__ = ["Run", "next_number", "run_of", "runs_of"]
@@ -47,9 +48,11 @@ class Run:
         return found
 
     @property
-    def policy(self) -> Policy:
-        """The policy of the run."""
+    def policy(self) -> Policy | Any:
+        """The policy of the run; for linked tables, a ``LinkedPolicy``."""
         text = (self.folder / "policy.yaml").read_text(encoding="utf-8")
+        if self.project.linked:
+            return confined_linked(self.project, LinkedPolicy.from_yaml(text))
         return confined(self.project, Policy.from_yaml(text))
 
     def json(self, name: str) -> Any:

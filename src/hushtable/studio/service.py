@@ -17,16 +17,19 @@ from typing import Any
 from hushtable import registry
 from hushtable.about import describe
 from hushtable.comparison.outcomes import Outcomes
-from hushtable.errors import UsageError
+from hushtable.errors import UsageError, did_you_mean
 from hushtable.io.atomic import atomic_file
 from hushtable.io.sql.place import SqlPlace
 from hushtable.io.sql.text import one_select
+from hushtable.linked.attacks import ATTACKS
+from hushtable.linked.policy import LinkedPolicy
 from hushtable.policy.policy import Policy
 from hushtable.schema.columns import Kind, Role
 from hushtable.studio import comparing, drafts
+from hushtable.studio.explanations import summary
 from hushtable.studio.home import inside
 from hushtable.studio.jobs import Jobs
-from hushtable.studio.policies import confined, policy_of
+from hushtable.studio.policies import confined, confined_linked, policy_of
 from hushtable.studio.projects import Project, Projects, check_title
 from hushtable.studio.runs import run_of, runs_of
 from hushtable.studio.store import Job
@@ -178,6 +181,8 @@ class Studio:
 
     def faults(self, project: Project) -> list[dict[str, str]]:
         """Return every problem that prevents the policy from being run, in words."""
+        if project.linked:
+            return []  # a policy with faults is not kept
         faults = drafts.faults_in(project.document())
         return [{"where": f.where(), "message": f.sentence, "hint": f.hint, "code": f.code} for f in faults]
 
@@ -193,6 +198,7 @@ class Studio:
         self, project: Project, names: Sequence[str], changes: Mapping[str, Any], *, seen: str | None = None
     ) -> str:
         """Change the same settings of several columns, all or nothing."""
+        project.one_table()
 
         def change(draft: dict[str, Any]) -> dict[str, Any]:
             for name in names:
@@ -216,14 +222,17 @@ class Studio:
 
     def set_models(self, project: Project, chosen: Sequence[Mapping[str, Any]], *, seen: str | None = None) -> str:
         """Choose the privacy models."""
+        project.one_table()
         return project.edit(lambda draft: drafts.with_models(draft, chosen), seen=seen, what="models")
 
     def set_algorithm(self, project: Project, chosen: Mapping[str, Any], *, seen: str | None = None) -> str:
         """Choose the algorithm."""
+        project.one_table()
         return project.edit(lambda draft: drafts.with_algorithm(draft, chosen), seen=seen, what="algorithm")
 
     def set_settings(self, project: Project, changes: Mapping[str, Any], *, seen: str | None = None) -> str:
         """Change the settings other than columns, models and algorithm."""
+        project.one_table()
 
         def change(draft: dict[str, Any]) -> dict[str, Any]:
             changed = drafts.with_settings(draft, changes)
@@ -236,6 +245,12 @@ class Studio:
 
     def set_policy(self, project: Project, text: str, *, seen: str | None = None) -> str:
         """Replace the whole policy with YAML; it must fit the table's columns."""
+        if project.linked:
+            tables = confined_linked(project, LinkedPolicy.from_yaml(text))
+            if sorted(tables.tables) != sorted(project.facts["tables"]):
+                raise UsageError("The policy's tables differ from the project's.", code="columns",
+                                 hint="Upload its own tables first.")  # fmt: skip
+            return project.rewrite(tables.to_yaml, seen=seen, what="policy")
         policy = confined(project, Policy.from_yaml(text))
         known = project.facts.get("columns", [])
         if sorted(policy.columns) != sorted(known):
@@ -271,17 +286,20 @@ class Studio:
 
     def check(self, project: Project) -> Job:
         """Find every problem that prevents a run."""
+        project.one_table()
         policy_of(project)
         return self.jobs.submit(project.id, "check")
 
     def look_at(self, project: Project, column: str, hierarchy: Any = None, *, given: bool = False) -> Job:
         """Describe a column and try a hierarchy on it."""
+        project.one_table()
         if column not in project.document().get("columns", {}):
             raise UsageError("There is no such column.", code="not-there")
         return self.jobs.submit(project.id, "column", {"column": column, "hierarchy": hierarchy, "given": given})
 
     def look_at_all(self, project: Project) -> Job:
         """Try the hierarchies of all quasi-identifiers."""
+        project.one_table()
         project.document()
         return self.jobs.submit(project.id, "hierarchies")
 
@@ -292,6 +310,7 @@ class Studio:
 
     def compare(self, project: Project, grid: Mapping[str, Any], *, seen: str | None = None) -> Job:
         """Run several settings on the table and measure each; their releases are not kept."""
+        project.one_table()
         project.check_seen(seen)
         policy = policy_of(project)
         comparing.check_grid(policy, grid)
@@ -308,6 +327,7 @@ class Studio:
 
     def apply(self, project: Project, number: int, levels: Mapping[str, int]) -> Job:
         """Run a run's policy again with other levels: another solution of its search space."""
+        project.one_table()
         policy = run_of(project, number).policy
         algorithm = policy.build_algorithm()
         if "fixed" not in {p.name for p in algorithm.params()}:
@@ -328,8 +348,18 @@ class Studio:
     def attack(self, project: Project, number: int, names: Iterable[str] = ()) -> Job:
         """Attack a run's release."""
         run_of(project, number)
-        wanted = [registry.attacks[name].name for name in names]
+        known = self.attacks(project)
+        wanted = list(names)
+        for name in wanted:
+            if name not in known:
+                raise UsageError("There is no such attack.", code="not-there", hint=did_you_mean(name, known))
         return self.jobs.submit(project.id, "attack", {"run": number, "names": wanted})
+
+    def attacks(self, project: Project) -> dict[str, str]:
+        """Return the attacks that a project's releases can be put to, with what each is."""
+        if project.linked:
+            return {name: known.summary for name, known in ATTACKS.items()}
+        return {name: summary(known) for name, known in registry.attacks.items()}
 
     def verify(self, project: Project, number: int) -> Job:
         """Verify the published file of a run."""

@@ -25,6 +25,12 @@ class T:
     STALE = "This project was changed in another tab. Nothing can be saved here until you see the changes."
     STALE_SHOW = "Show the changes"
     GONE = "This page does not exist. The project may have been deleted."
+    LINKED_TABLES = "Linked tables"
+    LINKED_FOUND = "{people:,} people with {events:,} events; {people_without_events:,} people have none."
+    LINKED_POLICY = "Policy of the tables"
+    LINKED_POLICY_TEXT = "What others may know, what must stay secret, and the promise. Change it here, then run it."
+    LINKED_SAVE = "Save the policy"
+    LINKED_STEP = "This step is for one table. Linked tables are set up on the Data page and then run."
     NO_DATA = "There is no table yet. Start with the Data step."
     NO_RUNS = "There is no release yet. Start one on the Run step."
     NEEDS = "Go to {}"
@@ -52,7 +58,10 @@ class T:
     EXAMPLE_NAME = "Embedded patients"
 
     UPLOAD = "Upload a table"
-    UPLOAD_TEXT = "CSV, TSV, Parquet, Arrow or Excel, up to {}. It is copied into the project, and deleted with it."
+    UPLOAD_TEXT = (
+        "CSV, TSV, Parquet, Arrow or Excel, up to {}; or a ZIP file with linked tables and their policy.yaml. It is "
+        "copied into the project, and deleted with it."
+    )
     UPLOAD_LABEL = "Choose a file, or drop it here:"
     UPLOADING = "Uploading ..."
     UNPACKED = "Unpacked size limit (MiB)"

@@ -21,6 +21,7 @@ __all__ = [
     "OUTSIDE",
     "TABLES",
     "UNPACKED",
+    "UPLOADS",
     "check_content",
     "check_limit",
     "check_unpacked",
@@ -31,7 +32,10 @@ LARGEST = 4 * 2**30
 """Largest upload in bytes."""
 
 TABLES = (".csv", ".tsv", ".txt", ".csv.gz", ".tsv.gz", ".txt.gz", ".parquet", ".pq", ".arrow", ".feather", ".xlsx")
-"""Suffixes of the tables that may be uploaded."""
+"""Suffixes of tables."""
+
+UPLOADS = (*TABLES, ".zip")
+"""Suffixes of data that may be uploaded: a ZIP file contains linked tables and their policy."""
 
 HIERARCHIES = (".csv", ".tsv", ".txt", ".yaml", ".yml")
 """Suffixes of the other files of a project: hierarchies and additional tables."""
@@ -42,10 +46,10 @@ OUTSIDE = (".csv", ".tsv", ".txt", ".parquet", ".xlsx")
 UNPACKED = "HUSHTABLE_STUDIO_UNPACKED"
 """Environment variable: limit in MiB on the unpacked size of an upload in any project."""
 
-_BEGINS = {".parquet": b"PAR1", ".pq": b"PAR1", ".xlsx": b"PK", ".gz": b"\x1f\x8b", ".arrow": b"ARROW1"}
+_BEGINS = {".parquet": b"PAR1", ".pq": b"PAR1", ".xlsx": b"PK", ".zip": b"PK", ".gz": b"\x1f\x8b", ".arrow": b"ARROW1"}
 
 
-def check_upload_name(name: str, endings: tuple[str, ...] = TABLES) -> str:
+def check_upload_name(name: str, endings: tuple[str, ...] = UPLOADS) -> str:
     """Return the name of an upload if the studio accepts its type.
 
     Examples
@@ -82,7 +86,7 @@ def check_content(path: Path, name: str) -> None:
             code="file-content",
             hint="Correct its suffix, or save it again.",
         )
-    if ending == ".xlsx" and not zipfile.is_zipfile(path):
+    if ending in (".xlsx", ".zip") and not zipfile.is_zipfile(path):
         raise _damaged(ending)
 
 
@@ -172,10 +176,19 @@ def _unpacked_gz(path: Path, limit: int) -> int:
     return seen
 
 
+def _unpacked_zip(path: Path, limit: int) -> int:
+    try:
+        with zipfile.ZipFile(path) as archive:
+            return sum(entry.file_size for entry in archive.infolist())
+    except (OSError, ValueError, zipfile.BadZipFile, NotImplementedError):
+        raise _damaged(".zip") from None
+
+
 # formats whose files may be far smaller than what is in them; each counts until the limit is passed
 _COUNTS: dict[str, Callable[[Path, int], int]] = {
     ".gz": _unpacked_gz,
     ".xlsx": unpacked_excel,
+    ".zip": _unpacked_zip,
     ".parquet": unpacked_parquet,
     ".pq": unpacked_parquet,
     ".arrow": unpacked_ipc,

@@ -64,6 +64,7 @@ def rows_page(run: Run, offset: int, limit: int, *, original: bool = False) -> d
     dict
         ``shades`` are shares per quasi-identifier, from 0 (unchanged) to 1 (no detail).
     """
+    run.project.one_table()
     facts = run.facts
     found = page(run.folder / "view.parquet", offset, min(limit, MOST))
     published = found.select([f"p{i}" for i in range(len(facts["published"]))])
@@ -84,6 +85,7 @@ def rows_page(run: Run, offset: int, limit: int, *, original: bool = False) -> d
 
 def classes_page(run: Run, offset: int, limit: int) -> dict[str, Any]:
     """Return classes: published cells, people, scores, and the positions of their rows."""
+    run.project.one_table()
     facts = run.facts
     found = page(run.folder / "classes.parquet", offset, min(limit, MOST))
     return {
@@ -113,6 +115,7 @@ def boxes_of(run: Run, first: int, second: int, most: int = 90) -> list[tuple[in
 
 def space_page(run: Run, offset: int, limit: int, *, fits: bool = False) -> dict[str, Any]:
     """Return solutions that a search examined, best first."""
+    run.project.one_table()
     facts = run.facts
     path = run.folder / "space.parquet"
     columns = facts["space_columns"]

@@ -70,7 +70,7 @@ _HIERARCHIES: dict[str, tuple[Hierarchy | None, ...]] = {
     ),
     "height": (None, Frequency(fanout=2), Intervals(quantiles=(2,))),
     "postcode": (
-        *(Prefix(), Frequency(fanout=2), None, Prefix(from_end=False), Prefix(steps=(1, 3))),
+        *(Prefix(), Frequency(fanout=2), None, Prefix(from_end=False), Prefix(steps=(56, 58), length=60)),
         Standard("us-zip3", others="other"),
     ),
     "country": (Frequency(fanout=2), Prefix(), Standard("countries", others="other")),

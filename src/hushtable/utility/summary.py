@@ -7,28 +7,21 @@ from collections.abc import Sequence
 from hushtable.registry import measures
 from hushtable.utility.base import Comparison, Measured
 
-__all__ = ["SUMMARY", "measure_all", "summary_measures"]
-
-SUMMARY = (
-    *("average-class-size", "cavg", "discernibility", "distortion", "loss", "ncp", "non-uniform-entropy", "prec"),
-    *("sse", "wang-loss"),
-)
-"""Our measures with ``default``, so that a run does not import the others to find out."""
-
+__all__ = ["measure_all", "summary_measures"]
 
 _MANY = 10_000
 """Number of classes from which on measures are taken by all cores."""
 
 
 def summary_measures() -> list[str]:
-    """Return the names of the measures of every summary: ours, and those of plug-ins with ``default``.
+    """Return the names of the measures of every summary, including plug-ins: those that declare ``default``.
 
     Examples
     --------
     >>> "ncp" in summary_measures()
     True
     """
-    return sorted({*SUMMARY, *(name for name, measure in measures.plug_ins().items() if measure.default)})
+    return [name for name, measure in measures.items() if measure.default]
 
 
 def measure_all(comparison: Comparison, names: Sequence[str] | None = None) -> dict[str, float]:
@@ -38,7 +31,7 @@ def measure_all(comparison: Comparison, names: Sequence[str] | None = None) -> d
     ----------
     comparison : Comparison
     names : sequence of str, optional
-        As in the registry, in the requested order. Defaults to ``SUMMARY`` and the plug-ins with ``default``, sorted.
+        As in the registry, in the requested order. Defaults to those with ``default``, sorted.
 
     Returns
     -------

@@ -2,11 +2,11 @@
 
 When the values of each group are redrawn, the counts for any two columns differ from the original's. Within a single
 group that is unavoidable, but one group's surplus may offset another's deficit. So records of neighboring groups swap
-places if the difference, summed over all pairs of columns, falls by more than the groups get mixed. Swaps do not
-change group sizes. If a model requires more than sizes, it evaluates both groups after a round, and refused swaps are
-undone.
+places if the difference, summed over all pairs of columns, falls by more than the groups get mixed. A swap that makes
+it likelier that a record reappears whole by chance has to be worth that much more. Swaps do not change group sizes.
+If a model requires more than sizes, it evaluates both groups after a round, and refused swaps are undone.
 
-Each round pairs every group with one that comes one to four places later in the order of the cuts; a few sweeps over
+Each round pairs every group with one that comes one to eight places later in the order of the cuts; a few sweeps over
 all pairs are enough. Records are ordered by their quasi-identifiers, equal ones in secret order, so nothing depends
 on the order of the input, and the choice never uses sensitive values.
 
@@ -30,13 +30,13 @@ from hushtable.models.base import Monotone, Stat
 
 __all__ = ["SWEEPS", "refine_for_samples"]
 
-SWEEPS = 4
+SWEEPS = 6
 """Number of sweeps over all pairs of neighboring groups."""
 
-NEIGHBOURS = 4
+NEIGHBOURS = 8
 """A group's neighbors are those that come at most this many places later."""
 
-TRIES = 6
+TRIES = 12
 """Number of records of the other group that each record tries in one round."""
 
 

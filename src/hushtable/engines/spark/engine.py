@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 
@@ -26,11 +26,12 @@ from hushtable.engines.spark.repeated import Differing
 from hushtable.engines.spark.store import SparkStore
 from hushtable.engines.spark.summary import Summary
 from hushtable.errors import IncompatibleError, ParameterError
+from hushtable.io.text import is_text
 from hushtable.release.comparison import Comparison
 from hushtable.release.plan import Plan
 from hushtable.release.verify import Verification
 
-__all__ = ["DRIVER_ROWS", "GROUP_ROWS", "OnDriver", "SparkOutcome", "check_driver", "run"]
+__all__ = ["DRIVER_ROWS", "GROUP_ROWS", "OnDriver", "SparkOutcome", "check_driver", "collected", "run"]
 
 GROUP_ROWS = "spark.hushtable.groupRows"
 """Setting: beyond that, groups up to so many distinct combinations (records, for localpk) are finished by one task."""
@@ -137,6 +138,23 @@ def check_driver(frame: DataFrame, records: int, why: str) -> None:
             code="spark-engine",
             hint="Raise that setting if the driver has the memory.",
         )
+
+
+def collected(frames: Mapping[str, DataFrame], progress: Progress) -> dict[str, pa.Table]:
+    """Bring linked tables to the driver, each text once, for work that needs all of them in one place.
+
+    Raises
+    ------
+    IncompatibleError
+        If they have more rows than the driver takes: said before any row is brought.
+    """
+    first = next(iter(frames.values()))
+    with Jobs(first.sparkSession, progress).run() as jobs:
+        rows = sum(frame.count() for frame in frames.values())
+        check_driver(first, rows, "linked tables are worked on there")
+        found = {name: jobs.collect_large(frame, f"reading {name}") for name, frame in frames.items()}
+    coded = {name: [c.dictionary_encode() if is_text(c.type) else c for c in t.columns] for name, t in found.items()}
+    return {name: pa.table(coded[name], names=table.column_names) for name, table in found.items()}
 
 
 def _setting(spark: SparkSession, name: str) -> int:

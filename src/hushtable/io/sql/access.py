@@ -4,16 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 
 import pyarrow as pa
 
-from hushtable.errors import UsageError
+from hushtable.errors import DataError, UsageError
 from hushtable.io.batches import rebatch
 from hushtable.io.layout import Rows
 from hushtable.io.names import check_names
-from hushtable.io.sql.base import Database, Written
+from hushtable.io.sql.base import Database, TableKeys, Written
 from hushtable.io.sql.place import SqlPlace
-from hushtable.io.urls import Source, is_url, source_of
+from hushtable.io.urls import Source, Url, is_url, source_of
 from hushtable.params import typed
 
 __all__ = [
@@ -21,7 +22,10 @@ __all__ = [
     "count_sql",
     "database_at",
     "iter_sql",
+    "read_schema",
     "read_sql",
+    "schema_address",
+    "schema_keys",
     "sql_names",
     "write_sql",
     "writing_sql",
@@ -110,6 +114,70 @@ def iter_sql(address: str, columns: Sequence[str] | None = None, batch_rows: int
     """
     batches = _read(_place(address, None, None), columns, batch_rows)
     return rebatch((pa.Table.from_batches([batch]) for batch in batches), batch_rows)
+
+
+def schema_address(address: str, schema: str | None) -> str:
+    """Return the address of a database with the schema whose tables are meant.
+
+    Examples
+    --------
+    >>> schema_address("duckdb:///clinic.db", "ward"), schema_address("sqlite:///clinic.db", "main")
+    ('duckdb:///clinic.db?schema=ward', 'sqlite:///clinic.db')
+    """
+    place = _place(address, None, None)
+    if place.table is not None or place.query is not None:
+        raise UsageError(
+            f"{str(place)!r} names one table or a query; linked tables are all tables of a schema.",
+            code="address",
+            hint="Leave out ?table= or ?query=; add --schema NAME for tables that are not in the default schema.",
+        )
+    # SQLite calls its only schema main
+    if schema is None or (place.url.scheme == "sqlite" and schema.casefold() == "main"):
+        return address
+    found = Url.of(address).with_options(schema=schema).secret()
+    SqlPlace.of(found)  # what is wrong with it is said before anything is opened
+    return found
+
+
+def schema_keys(address: str) -> dict[str, TableKeys]:
+    """Return the tables of a schema, with the primary and foreign keys that the database knows.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     write_sql(pa.table({"age": [31]}), f"sqlite:///{folder}/clinic.db", table="people")
+    ...     schema_keys(f"sqlite:///{folder}/clinic.db")
+    {'people': TableKeys(key=(), references={})}
+    """
+    place = SqlPlace.of(address)
+    return database_at(place).keys(place)
+
+
+def read_schema(address: str, tables: Sequence[str]) -> dict[str, pa.Table]:
+    """Read several tables of a schema, all in one snapshot; a table may be empty.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     write_sql(pa.table({"age": [31]}), f"sqlite:///{folder}/clinic.db", table="people")
+    ...     read_schema(f"sqlite:///{folder}/clinic.db", ["people"])["people"].to_pydict()
+    {'age': [31]}
+    """
+    whole = SqlPlace.of(address)
+    database = database_at(whole)
+    found = {}
+    with database.reading(whole) as session:
+        for name in tables:
+            place = replace(whole, table=name)
+            try:
+                found[name] = pa.Table.from_batches(database.rows(session, place, None, 1 << 16)).unify_dictionaries()
+            except DataError as error:
+                if error.code != "no-rows":
+                    raise
+                found[name] = pa.table({column: pa.array([], pa.string()) for column in database.names(place)})
+    return found
 
 
 def sql_names(address: str) -> list[str]:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import importlib
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
+from dataclasses import dataclass
 from types import ModuleType
 from typing import Any
 
@@ -19,16 +20,23 @@ from hushtable.io.sql.text import quoted
 from hushtable.io.text import is_text
 
 __all__ = [
+    "FOREIGN",
+    "PRIMARY",
     "Ask",
     "Database",
+    "TableKeys",
     "Written",
     "as_text_dictionaries",
     "count_text",
     "driver",
     "exists_error",
+    "keys_of",
     "no_rows",
     "select_text",
 ]
+
+PRIMARY, FOREIGN = "PRIMARY KEY", "FOREIGN KEY"
+"""Kinds of keys, as databases call them."""
 
 Ask = Callable[[str], pa.Table]
 """Takes a SELECT and returns the answer."""
@@ -37,12 +45,41 @@ Written = Sequence[tuple[SqlPlace, Rows]]
 """Tables of one database and what goes into them."""
 
 
+@dataclass(frozen=True)
+class TableKeys:
+    """What a database says about the keys of one of its tables.
+
+    Attributes
+    ----------
+    key : tuple of str
+        The columns of the primary key.
+    references : mapping of tuple of str to tuple of str
+        For the columns of each foreign key, the table that it leads to and the columns there.
+    """
+
+    key: tuple[str, ...]
+    references: Mapping[tuple[str, ...], tuple[str, tuple[str, ...]]]
+
+
 class Database(ABC):
     """One kind of database. Nothing that it raises holds a password, or a value of a table."""
 
-    @abstractmethod
     def batches(self, place: SqlPlace, columns: Sequence[str] | None, rows: int) -> Iterator[pa.RecordBatch]:
         """Yield a table, or the answer to a query, in batches of at most so many rows; types are kept."""
+        with self.reading(place) as session:
+            yield from self.rows(session, place, columns, rows)
+
+    @abstractmethod
+    def reading(self, place: SqlPlace) -> AbstractContextManager[Any]:
+        """Open a session that may not write, in which all tables are of one snapshot."""
+
+    @abstractmethod
+    def rows(self, session: Any, place: SqlPlace, columns: Sequence[str] | None, rows: int) -> Iterator[pa.RecordBatch]:
+        """Yield the batches of a table in an open session."""
+
+    @abstractmethod
+    def keys(self, place: SqlPlace) -> dict[str, TableKeys]:
+        """Return the tables of a schema with their primary and foreign keys."""
 
     @abstractmethod
     def names(self, place: SqlPlace) -> list[str]:
@@ -74,6 +111,32 @@ class Database(ABC):
 
         All of them are in the same database. A table that exists is an error, or is replaced where that is allowed.
         """
+
+
+def keys_of(
+    tables: Iterable[str], found: Iterable[tuple[str, str, Sequence[str], str | None, Sequence[str]]]
+) -> dict[str, TableKeys]:
+    """Return the keys of tables from rows of (table, kind, columns, table that it leads to, columns there).
+
+    Examples
+    --------
+    >>> rows = [("people", PRIMARY, ["id"], None, []), ("stays", FOREIGN, ["who"], "people", [])]
+    >>> keys_of(["people", "stays"], rows)["stays"].references
+    {('who',): ('people', ('id',))}
+    """
+    listed = list(found)
+    own = {table: tuple(columns) for table, kind, columns, *_ in listed if kind == PRIMARY}
+    return {
+        name: TableKeys(
+            own.get(name, ()),
+            {
+                tuple(columns): (above, tuple(to) or own.get(above, ()))
+                for table, kind, columns, above, to in listed
+                if table == name and kind == FOREIGN and above is not None
+            },
+        )
+        for name in sorted(tables)
+    }
 
 
 def driver(name: str, what: str) -> ModuleType:

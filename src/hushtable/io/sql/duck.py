@@ -16,11 +16,13 @@ from hushtable.io.names import check_names
 from hushtable.io.sql.base import (
     Ask,
     Database,
+    TableKeys,
     Written,
     as_text_dictionaries,
     count_text,
     driver,
     exists_error,
+    keys_of,
     no_rows,
     select_text,
 )
@@ -52,41 +54,54 @@ class DuckDatabase(Database):
     [{'a': [1, 2]}]
     """
 
-    def batches(self, place: SqlPlace, columns: Sequence[str] | None, rows: int) -> Iterator[pa.RecordBatch]:
-        """Read in a session that may not write."""
-        with self._reading(place) as session:
-            empty = True
+    def rows(self, session: Any, place: SqlPlace, columns: Sequence[str] | None, rows: int) -> Iterator[pa.RecordBatch]:
+        """Let DuckDB make the batches."""
+        empty = True
+        with _said(place):
+            names = _names(session, place)
+            relation = session.sql(select_text(place, names, columns))
+            # the older name is that of DuckDB 1
+            reader = getattr(relation, "to_arrow_reader", None) or relation.fetch_arrow_reader
+            answer = reader(max(rows, 1))
+        while True:
             with _said(place):
-                names = _names(session, place)
-                relation = session.sql(select_text(place, names, columns))
-                # the older name is that of DuckDB 1
-                reader = getattr(relation, "to_arrow_reader", None) or relation.fetch_arrow_reader
-                answer = reader(max(rows, 1))
-            while True:
-                with _said(place):
-                    batch = next(answer, None)
-                if batch is None:
-                    break
-                if batch.num_rows:
-                    empty = False
-                    yield as_text_dictionaries(batch)
-            if empty:
-                raise no_rows(place)
+                batch = next(answer, None)
+            if batch is None:
+                break
+            if batch.num_rows:
+                empty = False
+                yield as_text_dictionaries(batch)
+        if empty:
+            raise no_rows(place)
+
+    def keys(self, place: SqlPlace) -> dict[str, TableKeys]:
+        """Ask DuckDB for its constraints."""
+        schema = "main" if place.schema is None else place.schema
+        with self.reading(place) as session, _said(place):
+            where = "database_name = current_database() AND lower(schema_name) = lower(?)"
+            tables = session.execute(f"SELECT table_name FROM duckdb_tables() WHERE {where}", [schema]).fetchall()
+            found = session.execute(
+                "SELECT table_name, constraint_type, constraint_column_names, referenced_table, "
+                f"referenced_column_names FROM duckdb_constraints() WHERE {where} "
+                "ORDER BY table_name, constraint_index",
+                [schema],
+            ).fetchall()
+        return keys_of((name for (name,) in tables), found)
 
     def names(self, place: SqlPlace) -> list[str]:
         """Ask for no row."""
-        with self._reading(place) as session, _said(place):
+        with self.reading(place) as session, _said(place):
             return _names(session, place)
 
     def count(self, place: SqlPlace, most: int) -> int:
         """Let the database count."""
-        with self._reading(place) as session, _said(place):
+        with self.reading(place) as session, _said(place):
             return int(session.sql(count_text(place, most)).fetchall()[0][0])
 
     @contextmanager
     def answering(self, place: SqlPlace) -> Iterator[Ask]:
         """Nobody can write to a file that is open for reading."""
-        with self._reading(place) as session:
+        with self.reading(place) as session:
 
             def ask(text: str) -> pa.Table:
                 with _said(place):
@@ -102,7 +117,7 @@ class DuckDatabase(Database):
         """Look the name up; a file that is not there holds none."""
         if not place.path.exists():
             return False
-        with self._reading(place) as session, _said(place):
+        with self.reading(place) as session, _said(place):
             return _exists(session, place)
 
     def check_writable(self, place: SqlPlace) -> None:
@@ -126,7 +141,8 @@ class DuckDatabase(Database):
                 raise failed_write(tables[0][0], _kind(error)) from None
 
     @contextmanager
-    def _reading(self, place: SqlPlace) -> Iterator[Any]:
+    def reading(self, place: SqlPlace) -> Iterator[Any]:
+        """Open the file so that nobody can write to it."""
         duckdb = driver("duckdb", "Reading DuckDB")
         check_file(place)
         if place.query is not None:

@@ -14,11 +14,15 @@ from hushtable.errors import DataError, HushtableError
 from hushtable.io.layout import Rows
 from hushtable.io.names import check_names
 from hushtable.io.sql.base import (
+    FOREIGN,
+    PRIMARY,
     Database,
+    TableKeys,
     Written,
     as_text_dictionaries,
     count_text,
     exists_error,
+    keys_of,
     no_rows,
     select_text,
 )
@@ -48,40 +52,57 @@ class LiteDatabase(Database):
     [{'a': [True, None]}]
     """
 
-    def batches(self, place: SqlPlace, columns: Sequence[str] | None, rows: int) -> Iterator[pa.RecordBatch]:
+    def rows(self, session: Any, place: SqlPlace, columns: Sequence[str] | None, rows: int) -> Iterator[pa.RecordBatch]:
         """Look at the types that occur, then read, both in one transaction."""
-        with self._reading(place) as session:
+        with _said(place):
+            declared = _declared(session, place)
+            text = select_text(place, [name for name, _ in declared], columns)
+            types = dict(declared)
+            wanted = list(columns) if columns is not None else [name for name, _ in declared]
+            found = look(session, text, [(name, types[name]) for name in wanted])
+            if not found:
+                raise no_rows(place)
+            answer = session.execute(text)
+        while True:
             with _said(place):
-                declared = _declared(session, place)
-                text = select_text(place, [name for name, _ in declared], columns)
-                types = dict(declared)
-                wanted = list(columns) if columns is not None else [name for name, _ in declared]
-                found = look(session, text, [(name, types[name]) for name in wanted])
-                if not found:
-                    raise no_rows(place)
-                answer = session.execute(text)
-            while True:
-                with _said(place):
-                    some = answer.fetchmany(max(rows, 1))
-                if not some:
-                    return
-                yield as_text_dictionaries(_batch(found, some))
+                some = answer.fetchmany(max(rows, 1))
+            if not some:
+                return
+            yield as_text_dictionaries(_batch(found, some))
+
+    def keys(self, place: SqlPlace) -> dict[str, TableKeys]:
+        """Ask for what the tables were declared with."""
+        found: list[tuple[str, str, Sequence[str], str | None, Sequence[str]]] = []
+        with self.reading(place) as session, _said(place):
+            listed = "SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite\\_%' ESCAPE '\\'"
+            tables = [str(name) for (name,) in session.execute(listed)]
+            for table in tables:
+                own = session.execute("SELECT name FROM pragma_table_info(?) WHERE pk ORDER BY pk", (table,)).fetchall()
+                found.append((table, PRIMARY, [name for (name,) in own], None, ()))
+                parts = session.execute(
+                    'SELECT id, "table", "from", "to" FROM pragma_foreign_key_list(?) ORDER BY id, seq', (table,)
+                ).fetchall()
+                for number in dict.fromkeys(row[0] for row in parts):
+                    rows = [row for row in parts if row[0] == number]
+                    to = [row[3] for row in rows if row[3] is not None]
+                    found.append((table, FOREIGN, [row[2] for row in rows], rows[0][1], to))
+        return keys_of(tables, found)
 
     def names(self, place: SqlPlace) -> list[str]:
         """Ask for the columns alone."""
-        with self._reading(place) as session, _said(place):
+        with self.reading(place) as session, _said(place):
             return check_names([name for name, _ in _declared(session, place)], f"{str(place)!r}")
 
     def count(self, place: SqlPlace, most: int) -> int:
         """Let the database count."""
-        with self._reading(place) as session, _said(place):
+        with self.reading(place) as session, _said(place):
             return int(session.execute(count_text(place, most)).fetchone()[0])
 
     def exists(self, place: SqlPlace) -> bool:
         """Look the name up; a file that is not there holds none."""
         if not place.path.exists():
             return False
-        with self._reading(place) as session, _said(place):
+        with self.reading(place) as session, _said(place):
             return _exists(session, place)
 
     def check_writable(self, place: SqlPlace) -> None:
@@ -103,7 +124,8 @@ class LiteDatabase(Database):
                 raise failed_write(tables[0][0], _kind(error)) from None
 
     @contextmanager
-    def _reading(self, place: SqlPlace) -> Iterator[sqlite3.Connection]:
+    def reading(self, place: SqlPlace) -> Iterator[sqlite3.Connection]:
+        """Begin a transaction that only reads."""
         check_file(place)
         address = f"file:{quote(str(place.path.resolve()))}?mode=ro"
         with closing(sqlite3.connect(address, uri=True, isolation_level=None)) as session:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import secrets
 from collections.abc import Iterator, Sequence
-from contextlib import closing, contextmanager
+from contextlib import AbstractContextManager, closing, contextmanager
 from typing import Any
 
 import pyarrow as pa
@@ -14,13 +14,17 @@ from hushtable.io.dictionaries import decode
 from hushtable.io.layout import Rows
 from hushtable.io.names import check_names
 from hushtable.io.sql.base import (
+    FOREIGN,
+    PRIMARY,
     Ask,
     Database,
+    TableKeys,
     Written,
     as_text_dictionaries,
     count_text,
     driver,
     exists_error,
+    keys_of,
     no_rows,
     select_text,
 )
@@ -45,9 +49,13 @@ _PATIENCE = "10"
 class PostgresDatabase(Database):
     """A PostgreSQL server. The address takes what libpq takes: ``host``, ``port``, ``sslmode`` and so on."""
 
-    def batches(self, place: SqlPlace, columns: Sequence[str] | None, rows: int) -> Iterator[pa.RecordBatch]:
-        """Read one snapshot; the server keeps what is not asked for yet."""
-        with self._session(place, reading=True) as session, session.cursor(name="hushtable") as answer:
+    def reading(self, place: SqlPlace) -> AbstractContextManager[Any]:
+        """Begin a transaction of one snapshot."""
+        return self._session(place, reading=True)
+
+    def rows(self, session: Any, place: SqlPlace, columns: Sequence[str] | None, rows: int) -> Iterator[pa.RecordBatch]:
+        """Read with a cursor; the server keeps what is not asked for yet."""
+        with session.cursor(name="hushtable") as answer:
             with _said(place):
                 text = select_text(place, _names(session, place), columns)
                 found = _columns(session, f"(\n{text}\n) AS {quoted('asked')}")
@@ -64,6 +72,29 @@ class PostgresDatabase(Database):
                 yield as_text_dictionaries(pa.RecordBatch.from_arrays(arrays, names=[c.name for c in found]))
             if empty:
                 raise no_rows(place)
+
+    def keys(self, place: SqlPlace) -> dict[str, TableKeys]:
+        """Ask the catalogue."""
+        schema = "current_schema()" if place.schema is None else "%s::name"
+        names = [] if place.schema is None else [place.schema]
+        column = (
+            "(SELECT array_agg(a.attname::text ORDER BY k.n) FROM unnest(c.{0}) WITH ORDINALITY k(attnum, n) "
+            "JOIN pg_catalog.pg_attribute a ON a.attrelid = c.{1} AND a.attnum = k.attnum)"
+        )
+        with self.reading(place) as session, _said(place):
+            tables = session.execute(
+                "SELECT t.relname::text FROM pg_catalog.pg_class t JOIN pg_catalog.pg_namespace n ON n.oid = "
+                f"t.relnamespace WHERE t.relkind IN ('r', 'p') AND n.nspname = {schema}", names,
+            ).fetchall()  # fmt: skip
+            found = session.execute(
+                f"SELECT t.relname::text, CASE c.contype WHEN 'p' THEN '{PRIMARY}' ELSE '{FOREIGN}' END, "
+                f"{column.format('conkey', 'conrelid')}, r.relname::text, {column.format('confkey', 'confrelid')} "
+                "FROM pg_catalog.pg_constraint c JOIN pg_catalog.pg_class t ON t.oid = c.conrelid "
+                "JOIN pg_catalog.pg_namespace n ON n.oid = t.relnamespace LEFT JOIN pg_catalog.pg_class r "
+                "ON r.oid = c.confrelid AND r.relnamespace = t.relnamespace "
+                f"WHERE c.contype IN ('p', 'f') AND n.nspname = {schema} ORDER BY 1, c.conname", names,
+            ).fetchall()  # fmt: skip
+        return keys_of((name for (name,) in tables), found)
 
     def names(self, place: SqlPlace) -> list[str]:
         """Ask for no row."""

@@ -86,9 +86,7 @@ class _People(NamedTuple):
     ambiguous: bool = False
 
 
-def tally(
-    address: str, quasi: Sequence[str], sensitive: Sequence[str], entity: str | None, person_units: int
-) -> Tally:
+def tally(address: str, quasi: Sequence[str], sensitive: Sequence[str], entity: str | None, person_units: int) -> Tally:
     """Let a database group its rows by the quasi-identifiers and count the sensitive values of each class.
 
     Parameters

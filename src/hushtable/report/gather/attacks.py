@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from hushtable.attacks.play import play
 from hushtable.errors import UsageError
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from hushtable.attacks.base import AttackResult
     from hushtable.release.released import Released
 
-__all__ = ["attack_evidence"]
+__all__ = ["attack_evidence", "evidence_of"]
 
 
 def attack_evidence(
@@ -31,7 +31,7 @@ def attack_evidence(
     for i, name in enumerate(names):
         progress(i / len(names), f"attacking: {name}")
         try:
-            done.append(_evidence(play(release, name)))
+            done.append(evidence_of(play(release, name), known[name].learns))
         except UsageError as error:
             if wanted is not True:
                 raise
@@ -41,7 +41,8 @@ def attack_evidence(
     return tuple(done), tuple(refused)
 
 
-def _evidence(result: AttackResult) -> AttackEvidence:
+def evidence_of(result: AttackResult, learns: Any) -> AttackEvidence:
+    """Return how an attack went; ``learns`` is what a right guess tells."""
     low, high = result.interval
     return AttackEvidence(
         name=result.name,
@@ -55,5 +56,5 @@ def _evidence(result: AttackResult) -> AttackEvidence:
         control=result.control,
         above_baseline=result.targets > 0 and low > result.baseline,
         remedy=result.remedy,
-        learns=known[result.name].learns,
+        learns=learns,
     )

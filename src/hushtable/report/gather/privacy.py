@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from hushtable.arrays import FloatArray
+from hushtable.arrays import AnyArray, FloatArray
 from hushtable.registry import models, risks
 from hushtable.release.exposure import Exposure
+from hushtable.release.verify import Evidence
 from hushtable.report.content.base import finite
 from hushtable.report.content.privacy import (
     Adversary,
@@ -24,9 +26,12 @@ from hushtable.report.numbers import percent
 from hushtable.risk.before_after import risk_of
 
 if TYPE_CHECKING:
+    from hushtable.models.base import PrivacyModel
     from hushtable.release.released import Released
 
-__all__ = ["adversaries", "bands", "model_evidence", "risk_evidence"]
+__all__ = [
+    *("adversaries", "banded", "bands", "model_evidence", "models_found", "risk_evidence", "risk_numbers", "tried_out"),
+]
 
 _LINKING = {
     "prosecutor": ("a person's quasi-identifiers, and that this person is in the table", "find this person's record"),
@@ -42,8 +47,15 @@ _BANDS = (1, 2, 3, 5, 10, 20, 50, 100)
 def model_evidence(release: Released) -> tuple[ModelEvidence, ...]:
     """Return every model with the number that the verifier found in the published cells."""
     columns = set(release.policy.get("columns", ())) | set(release.table.column_names)
+    return models_found(release.model.members, release.verification.evidence, columns)
+
+
+def models_found(
+    members: Sequence[PrivacyModel], evidence: Sequence[Evidence], columns: set[str]
+) -> tuple[ModelEvidence, ...]:
+    """Return models with what was found about each; no value of the table is spelt out, but names of columns are."""
     found = []
-    for member, seen in zip(release.model.members, release.verification.evidence, strict=True):
+    for member, seen in zip(members, evidence, strict=True):
         on = getattr(member, "on", None)
         given = parameter_words(member, columns)
         given.pop("on", None)
@@ -82,14 +94,15 @@ def risk_evidence(before: Exposure, after: Exposure, threshold: float, compariso
                 basis=str(result.after.basis),
                 threshold=threshold,
                 comparison=comparison,
-                before=_numbers(result.before),
-                after=_numbers(result.after),
+                before=risk_numbers(result.before),
+                after=risk_numbers(result.after),
             )
         )
     return tuple(found)
 
 
-def _numbers(found: Any) -> RiskNumbers:
+def risk_numbers(found: Any) -> RiskNumbers:
+    """Return the figures of a risk that a report shows."""
     average = getattr(found, "average", getattr(found, "share", None))
     return RiskNumbers(
         highest=finite(getattr(found, "highest", None)),
@@ -101,7 +114,12 @@ def _numbers(found: Any) -> RiskNumbers:
 
 def bands(before: Exposure, after: Exposure) -> tuple[Band, ...]:
     """Return the share of people by the size of their class, before and after."""
-    one, other = _shares(before), _shares(after)
+    return banded((before.counts, before.counts), (after.counts, after.counts))
+
+
+def banded(before: tuple[AnyArray, AnyArray], after: tuple[AnyArray, AnyArray]) -> tuple[Band, ...]:
+    """Return the share of people by how many match them, given these numbers and how many people have each."""
+    one, other = _shares(*before), _shares(*after)
     found = []
     for i, least in enumerate(_BANDS):
         most = _BANDS[i + 1] - 1 if i + 1 < len(_BANDS) else None
@@ -110,9 +128,9 @@ def bands(before: Exposure, after: Exposure) -> tuple[Band, ...]:
     return tuple(found)
 
 
-def _shares(exposure: Exposure) -> FloatArray:
-    place = np.searchsorted(np.array(_BANDS), np.maximum(exposure.counts, 1), side="right") - 1
-    people = np.bincount(place, weights=exposure.counts, minlength=len(_BANDS))
+def _shares(crowds: AnyArray, weights: AnyArray) -> FloatArray:
+    place = np.searchsorted(np.array(_BANDS), np.maximum(crowds, 1), side="right") - 1
+    people = np.bincount(place, weights=weights, minlength=len(_BANDS))
     return np.asarray(people / people.sum())
 
 
@@ -121,7 +139,12 @@ def adversaries(attacks: tuple[AttackEvidence, ...]) -> tuple[Adversary, ...]:
     linking = [
         Adversary(name=name, knows=knows, wants=wants, evidence="risk") for name, (knows, wants) in _LINKING.items()
     ]
-    trying = [
+    return (*linking, *tried_out(attacks))
+
+
+def tried_out(attacks: tuple[AttackEvidence, ...]) -> tuple[Adversary, ...]:
+    """Return the adversaries of attacks."""
+    return tuple(
         Adversary(
             name=attack.name,
             knows=attack.knowledge,
@@ -129,5 +152,4 @@ def adversaries(attacks: tuple[AttackEvidence, ...]) -> tuple[Adversary, ...]:
             evidence="attack",
         )
         for attack in attacks
-    ]
-    return (*linking, *trying)
+    )

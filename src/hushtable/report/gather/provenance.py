@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -29,7 +30,7 @@ from hushtable.table.ranks import dense_ranks
 if TYPE_CHECKING:
     from hushtable.release.released import Released
 
-__all__ = ["input_hash", "provenance", "published_files", "treatment"]
+__all__ = ["MISSING", "files_in", "input_hash", "provenance", "published_files", "report_time", "treatment"]
 
 _RECODING = {
     "global": "every value of a column is generalized in the same way everywhere",
@@ -39,12 +40,13 @@ _RECODING = {
     "numbered": "each class is generalized as far as necessary, and has a number in addition to its cells",
     "bucket": "quasi-identifiers stay exact; sensitive values are linked to them only by the number of a group",
 }
-_MISSING = {
+MISSING = {
     Missing.OWN_CATEGORY: "An empty quasi-identifier cell is a value like any other, equal only to itself.",
     Missing.WILDCARD: "An empty quasi-identifier cell may be any value: every published row was checked together "
     "with all classes that could contain the same person.",
     Missing.ERROR: "Empty quasi-identifier cells were refused when the table was read, so there are none.",
 }
+"""What an empty cell means, in words."""
 
 
 def provenance(release: Released) -> Provenance:
@@ -56,7 +58,7 @@ def provenance(release: Released) -> Provenance:
     columns = set(release.table.column_names) | set(policy.get("columns", ()))
     made_by, made_by_code = _maker(release)
     return Provenance(
-        created=_now(),
+        created=report_time(),
         hushtable=__version__,
         code_sha256=code_digest(),
         made_by=made_by,
@@ -106,7 +108,7 @@ def treatment(release: Released, after: Exposure) -> Treatment:
         largest=float(counts[-1]),
         columns=tuple(release.table.column_names),
         missing=str(missing),
-        missing_meaning=_MISSING[missing],
+        missing_meaning=MISSING[missing],
         can_draw=all(f.can_draw for f in forms_shown(release.plan.table, release.plan.algorithm.recoding)),
     )
 
@@ -116,7 +118,11 @@ def published_files(release: Released) -> tuple[Published, ...]:
     written = release.published
     if not isinstance(written, Written):
         return ()
-    folder = written.path.parent
+    return files_in(written.path.parent)
+
+
+def files_in(folder: Path) -> tuple[Published, ...]:
+    """Return the files of a folder with their SHA-256."""
     files = sorted(file for file in folder.rglob("*") if file.is_file())
     return tuple(
         Published(name=file.relative_to(folder).as_posix(), sha256=file_digest(file), size=file.stat().st_size)
@@ -164,7 +170,7 @@ def _parts(names: list[str], columns: list[pa.ChunkedArray], ranks: list[IntArra
         yield rank.astype("<i8").tobytes()
 
 
-def _now() -> str:
+def report_time() -> str:
     """Return the time, or the fixed time of a reproducible build."""
     fixed = os.environ.get("SOURCE_DATE_EPOCH")
     moment = datetime.fromtimestamp(int(fixed), UTC) if fixed and fixed.isdecimal() else datetime.now(UTC)

@@ -9,6 +9,7 @@ from nicegui import ui
 
 from hushtable import registry
 from hushtable.io.figures import number, share
+from hushtable.linked.risk import MEANINGS
 from hushtable.report.charts.intervals import Interval, interval_chart
 from hushtable.studio.explanations import summary
 from hushtable.studio.pages.layout import Page, which_run
@@ -71,7 +72,7 @@ def _risks(found: Mapping[str, Any]) -> None:
     with ui.expansion(T.MEANINGS).props("dense"), ui.element("dl").classes("ht-list"):
         for name in found:
             text(name, "dt", "ht-good")
-            text(summary(registry.risks[name]), "dd", "")
+            text(summary(registry.risks[name]) if name in registry.risks else MEANINGS[name], "dd", "")
 
 
 def _risk_rows(name: str, found: Mapping[str, Any]) -> Iterator[list[str]]:
@@ -94,7 +95,7 @@ def _figure(key: str, value: Any) -> str:
 def _attacks(page: Page, run: Run) -> None:
     with card(T.ATTACKS):
         text(T.ATTACKS_TEXT)
-        options = {name: f"{name}: {summary(known)}" for name, known in registry.attacks.items()}
+        options = {name: f"{name}: {words}" for name, words in page.studio.attacks(run.project).items()}
         with ui.element("div").classes("ht-row top"):
             chosen = (
                 ui.select(options, multiple=True, value=[], label=T.ATTACK_SOME)

@@ -25,7 +25,7 @@ from hushtable.studio.pages.widgets import (
 from hushtable.studio.projects import Project
 from hushtable.studio.runs import runs_of
 from hushtable.studio.texts import T
-from hushtable.studio.uploads import TABLES
+from hushtable.studio.uploads import UPLOADS
 
 __all__ = ["build", "repeated"]
 
@@ -43,6 +43,9 @@ async def build(page: Page, project: Project) -> None:
     last = studio.job_of(project, *OPENING)
     if last is not None and last.state in ("failed", "cancelled", "interrupted"):
         failed(last)
+    if project.linked:
+        _linked(page, project)
+        return
     if project.profile is None:
         _sources(page, project)
         return
@@ -60,7 +63,7 @@ def _sources(page: Page, project: Project) -> None:
         with card(T.UPLOAD):
             text(T.UPLOAD_TEXT.format(_size(studio.largest)))
             address = f"/api/projects/{project.id}/data?name={{name}}"
-            file_field(T.UPLOAD_LABEL, address, TABLES, lambda name: ui.navigate.reload(), seen=page.revision)
+            file_field(T.UPLOAD_LABEL, address, UPLOADS, lambda name: ui.navigate.reload(), seen=page.revision)
             limit = ui.number(T.UNPACKED, value=project.facts.get("unpacked"), min=1, step=1, precision=0).props(
                 f'outlined dense bottom-slots clearable hint="{T.UNPACKED_HINT}"'
             )
@@ -92,6 +95,26 @@ def _sources(page: Page, project: Project) -> None:
                     ui.navigate.reload()
 
             ui.button(T.FETCH, icon="storage", on_click=fetch).props("no-caps outline").classes("q-mt-sm")
+
+
+def _linked(page: Page, project: Project) -> None:
+    """The tables of a linked project, and its policy, which is edited as text."""
+    facts = project.facts
+    with card(T.LINKED_TABLES):
+        text(T.LINKED_FOUND.format(**facts["found"]), "p", "ht-soft")
+        html_table(["table", "rows"], [[n, f"{rows:,}"] for n, rows in facts["tables"].items()],
+                   caption=T.LINKED_TABLES, numbers=(1,))  # fmt: skip
+    with card(T.LINKED_POLICY):
+        text(T.LINKED_POLICY_TEXT)
+        with ui.element("div").props("data-unsaved=policy"):
+            shown = project.policy_file.read_text(encoding="utf-8")
+            area = ui.textarea(T.LINKED_POLICY, value=shown).props("outlined dense autogrow").style("width:100%")
+
+        def save() -> None:
+            with page.kept("policy"):
+                page.write(page.studio.set_policy, area.value or "")
+
+        ui.button(T.LINKED_SAVE, icon="save", on_click=save).props("no-caps").classes("q-mt-sm")
 
 
 def _sheets(page: Page, project: Project) -> None:

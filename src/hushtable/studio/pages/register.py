@@ -81,6 +81,9 @@ _WITH_RUN: dict[str, Any] = {
 }
 _PLAIN: dict[str, Any] = {"data": data.build, "columns": columns.build, "protect": protect.build, "run": run.build}
 
+_LINKED = ("data", "run", "attack", "export")
+"""The steps of linked tables."""
+
 
 async def _step(studio: Studio, name: str, step: str, number: int | None, column: str) -> None:
     try:
@@ -93,7 +96,9 @@ async def _step(studio: Studio, name: str, step: str, number: int | None, column
             ui.link(T.PROJECTS, "/").classes("ht-link")
         return
     with frame(studio, STEPS[step][0], project, step) as page:
-        if step in _WITH_RUN:
+        if project.linked and step not in _LINKED:
+            note(T.LINKED_STEP)
+        elif step in _WITH_RUN:
             await _WITH_RUN[step](page, project, number)
         elif step == "hierarchies":
             await hierarchies.build(page, project, column)

@@ -25,7 +25,7 @@ _TONES = {"useful": "good", "coarse": "warn", "nearly empty": "bad"}
 
 async def build(page: Page, project: Project) -> None:
     """Build the page."""
-    if project.profile is None:
+    if project.profile is None and not project.linked:
         needs(project, T.NO_DATA, "data")
         return
     studio = page.studio
@@ -66,7 +66,8 @@ async def build(page: Page, project: Project) -> None:
             start.set_visibility(False)
             with place:
                 watch(studio, busy, over, cancel=T.STOP)
-    trials.build(page, project)
+    if not project.linked:
+        trials.build(page, project)
     changed = _listed(page, project, ended)
 
 

@@ -47,6 +47,10 @@ def open_upload(
     """
     uploaded = inside(project.folder, file)
     try:
+        if name.lower().endswith(".zip"):
+            from hushtable.studio.work.linked import open_tables
+
+            return open_tables(project, report, uploaded, name)
         report(0.0, "reading")
         ready = uploaded.with_name(f".{name}")
         uploaded.rename(ready)  # the ending decides how it is read
@@ -127,9 +131,11 @@ def _accept(project: Project, report: Report, table: pa.Table, file: Path, name:
     atomic_write_text(project.folder / "profile.json", json.dumps(plain(found.as_dict())))
     atomic_write_text(project.folder / "sparks.json", json.dumps(sparks))
     keep_overviews(project, overviews)
-    project.note(data=name, origin=origin, rows=table.num_rows, columns=table.column_names)
+    project.note(data=name, origin=origin, linked=False, rows=table.num_rows, columns=table.column_names)
     # last: whoever is killed before it leaves a project with the data that its facts name
     for old in folder.iterdir():
-        if not old.name.startswith(".") and old.name != name:
+        if old.is_dir():
+            shutil.rmtree(old)  # linked tables
+        elif not old.name.startswith(".") and old.name != name:
             old.unlink()
     return {"rows": table.num_rows, "columns": table.column_names}

@@ -17,6 +17,8 @@ from hushtable.engines.verdict import LARGE
 from hushtable.errors import DataError, HushtableError, UsageError
 from hushtable.io.atomic import atomic_folder
 from hushtable.io.json_values import plain
+from hushtable.linked.attacks import ATTACKS
+from hushtable.linked.release import open_linked
 from hushtable.policy.policy import Policy
 from hushtable.release.written import Written
 from hushtable.studio.policies import confined
@@ -34,7 +36,13 @@ def risk(project: Project, report: Report, run: int, fraction: float | None = No
     kept = run_of(project, run)
     release = release_of_run(kept, report)
     report(0.5, "assessing risks")
-    found = plain(release.risk(None, **({} if fraction is None else {"fraction": fraction})).as_dict())
+    if project.linked and fraction is not None:
+        raise UsageError("A share of the population cannot be used with linked tables.", hint="Leave it out.")
+    found = (
+        plain(release.risk().as_dict())
+        if project.linked
+        else plain(release.risk(None, **({} if fraction is None else {"fraction": fraction})).as_dict())
+    )
     kept.keep("risk", found)
     return {"run": run}
 
@@ -42,7 +50,7 @@ def risk(project: Project, report: Report, run: int, fraction: float | None = No
 def attack(project: Project, report: Report, run: int, names: Sequence[str] = ()) -> dict[str, Any]:
     """Run the named attacks, or all of them; those that lack an input are listed with the reason."""
     kept = run_of(project, run)
-    wanted = list(names) or list(registry.attacks)
+    wanted = list(names) or list(ATTACKS if project.linked else registry.attacks)
     release = release_of_run(kept, report)
     results, refused = {}, {}
     for i, name in enumerate(wanted):
@@ -66,7 +74,12 @@ def verify_again(project: Project, report: Report, run: int) -> dict[str, Any]:
     report(0.2, "verifying")
     policy = kept.policy
     try:
-        found = verify(kept.release / f"release.{policy.output.format}", policy).as_dict()
+        if project.linked:
+            opened = open_linked(kept.release, files=project.folder / "files")
+            models = [one.as_dict() for one in opened.evidence()]
+            found = {**opened.verification.as_dict(), "models": models}
+        else:
+            found = verify(kept.release / f"release.{policy.output.format}", policy).as_dict()
     except HushtableError as error:
         # some promises can only be checked where the input is, as the run did; a file that cannot be read keeps none
         untold = isinstance(error, UsageError) and not isinstance(error, DataError)
@@ -96,6 +109,10 @@ def run(project: Project, report: Report, policy: Mapping[str, Any], origin: int
 
     ``origin`` is the run of whose solutions this is one.
     """
+    if project.linked:
+        from hushtable.studio.work.linked import run_tables
+
+        return run_tables(project, report, policy)
     began = time.time()
     ready = confined(project, Policy(**policy))
     report(0.0, "reading")
@@ -138,11 +155,14 @@ def _solutions_of(project: Project, origin: int | None, folder: Path) -> dict[st
     return {name: source.facts[name] for name in ("space_columns", "solutions")}
 
 
-def release_of_run(kept: Run, report: Report, *, saved: bool = False) -> Release:
+def release_of_run(kept: Run, report: Report, *, saved: bool = False) -> Release | Any:
     """Return the release of a run: the last one from memory, others opened with the project's table.
 
     With ``saved``, it is always read from its files, which the evidence refers to.
     """
+    if kept.project.linked:
+        report(0.0, "opening")
+        return open_linked(kept.release, original=kept.project.tables, files=kept.project.folder / "files")
     key = (kept.project.id, kept.number)
     if key not in _last or (saved and not isinstance(_last[key].published, Written)):
         report(0.0, "opening")

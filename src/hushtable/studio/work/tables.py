@@ -35,7 +35,12 @@ def column_of(project: Project, name: str) -> pa.ChunkedArray:
 
 
 def source_of(project: Project) -> Path | pa.Table:
-    """Return the source of the project's table, so that large ones are streamed; a workbook as it was read."""
+    """Return the source of the project's table, so that large ones are streamed; a workbook as it was read.
+
+    Linked tables are in a folder.
+    """
+    if project.linked:
+        return project.tables
     path = project.data
     return table_of(project) if path is None or path.suffix.lower() == ".xlsx" else path
 

@@ -1,0 +1,119 @@
+"""Risks of linked tables: who is found by attributes and by as many events as the policy lets an adversary know.
+
+A person's risk is 1 / (people who match), for the events of this person that fewest people match: up to ``knows`` of
+them, at most as many of each table as that table's ``knows`` says. Repeated and related events are read as the promise
+reads them. Original tables are judged by their own values, the release by its published cells. An adversary who knows
+fewer events, or less telling ones, finds fewer people.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from hushtable.arrays import FloatArray, IntArray
+from hushtable.linked.links import Links
+from hushtable.linked.promise import combination_ids
+from hushtable.linked.verify import promise_of, shown_cells
+from hushtable.release.exposure import Exposure
+from hushtable.risk.base import Finding
+from hushtable.risk.before_after import BeforeAfter, RiskSummary
+from hushtable.risk.linkage import Linkage, summarise
+
+if TYPE_CHECKING:
+    from hushtable.linked.release import LinkedRelease
+
+__all__ = ["MEANINGS", "Exposed", "KnownEvents", "exposed", "linked_risks"]
+
+MEANINGS = {
+    "attributes": "Chance of finding somebody whose attributes alone are known: 1 / (people in the class).",
+    "events": "Chance of finding somebody whose attributes and most telling events are known: 1 / (people who match).",
+    "combinations": "What may be known of people's attributes and events, and how much of it one person alone has.",
+}
+"""What each risk is, in words."""
+
+
+@dataclass(frozen=True)
+class KnownEvents(Finding):
+    """What adversaries may know of events, and how much of it only one person has.
+
+    Attributes
+    ----------
+    combinations : int
+        Different combinations of attributes and known events.
+    of_one_person : int
+        Those that one person alone has.
+    share_of_one_person : float
+    people_found : int
+        People whom one of those leads to.
+    """
+
+    combinations: int
+    of_one_person: int
+    share_of_one_person: float
+    people_found: int
+
+
+@dataclass(frozen=True)
+class Exposed:
+    """How many people match each person.
+
+    Attributes
+    ----------
+    classes : int64 array
+        The people with equal attributes, of each person.
+    crowds : int64 array
+        The fewest people who match what may be known of each person.
+    n_classes, combinations, unique : int
+    """
+
+    classes: IntArray
+    crowds: IntArray
+    n_classes: int
+    combinations: int
+    unique: int
+
+    def known(self) -> KnownEvents:
+        """Return the counts of combinations."""
+        return KnownEvents(
+            self.combinations, self.unique, self.unique / self.combinations, int(np.count_nonzero(self.crowds == 1))
+        )
+
+    def linkage(self, people: IntArray, threshold: float, comparison: str) -> Linkage:
+        """Return the chances of finding people, given how many match each."""
+        chance: FloatArray = 1 / people
+        each = Exposure((), (), (), np.ones(len(people), dtype=np.int64))
+        return replace(summarise(each, chance, "table", threshold, comparison), classes=self.n_classes)
+
+
+def exposed(links: Links) -> Exposed:
+    """Return how many people match each person of linked tables."""
+    classes, cells = shown_cells(links)
+    events, promise = promise_of(links, classes, cells)
+    # with 'knows: all' events are part of the class
+    sizes = np.bincount(events.classes)
+    fewest = sizes[events.classes].astype(np.int64)
+    many, unique = len(sizes), int(np.count_nonzero(sizes == 1))
+    for rows in promise.rows(events):
+        ids, person = combination_ids(events, rows)
+        count = int(person.max()) + 1
+        people = np.bincount(np.unique(ids * count + person) // count)
+        np.minimum.at(fewest, person, people[ids])
+        many += len(people)
+        unique += int(np.count_nonzero(people == 1))
+    crowds = np.empty(len(fewest), dtype=np.int64)
+    crowds[events.people] = fewest
+    own = np.bincount(classes)
+    return Exposed(own[classes].astype(np.int64), crowds, len(own), many, unique)
+
+
+def linked_risks(release: LinkedRelease, threshold: float, comparison: str) -> RiskSummary:
+    """Assess a release and its original."""
+    before, after = exposed(release.original()), exposed(release.published())
+    told = {"threshold": threshold, "comparison": comparison}
+    sides = {"attributes": [s.linkage(s.classes, threshold, comparison) for s in (before, after)],
+             "events": [s.linkage(s.crowds, threshold, comparison) for s in (before, after)]}  # fmt: skip
+    found = {name: BeforeAfter(name, told, *both) for name, both in sides.items()}
+    return RiskSummary({**found, "combinations": BeforeAfter("combinations", {}, before.known(), after.known())})

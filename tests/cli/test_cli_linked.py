@@ -77,7 +77,7 @@ def test_sample_and_report(call, release, tmp_path):
     answer = call("report", folder, "--data", data, "-o", tmp_path / "evidence.html", "--json")
     assert (answer.code, answer.data["satisfied"]) == (0, True)
     assert "canary" not in (tmp_path / "evidence.html").read_text() + (tmp_path / "evidence.json").read_text()
-    answer = call("report", folder, "--data", data, "-o", folder / "people.csv.html", "--only", "no-such")
+    answer = call("report", folder, "--data", data, "-o", tmp_path / "other.html", "--only", "no-such")
     assert (answer.code, "no attack 'no-such' on linked tables" in answer.words) == (2, True)
     checked = ["verify", folder, "--policy", folder / "policy.yaml", "--evidence", tmp_path / "evidence.json"]
     assert "All 4 files are those that the evidence describes" in call(*checked).words

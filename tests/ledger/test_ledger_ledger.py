@@ -99,7 +99,7 @@ def test_whose_a_row_is_must_be_said(ledger):
     with pytest.raises(DataError, match="has no column 'nobody'"):
         Ledger(ledger.path, person="nobody").check(release)
     gaps = table(range(20)).set_column(0, "name", pa.array([None, " ", *map(str, range(18))]))
-    with pytest.raises(DataError, match="has no person for 2 of the rows"):
+    with pytest.raises(DataError, match="does not identify a person in 2 of the rows"):
         ledger.check(ht.anonymize(gaps, policy()))
 
 

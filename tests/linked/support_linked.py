@@ -127,6 +127,11 @@ def common(one: tuple, other: tuple) -> int:
     return deep
 
 
+def tables_on(path: tuple) -> tuple:
+    """The tables of a path."""
+    return tuple(name for name, _ in path)
+
+
 def pattern(events: tuple) -> tuple:
     """What somebody knows who knows these events and how they hang together."""
     return min(
@@ -190,7 +195,7 @@ def failures(policy: LinkedPolicy, tables: dict[str, pa.Table]) -> Counter:
                 tables_of[key] = tuple(sorted(e[0] for e in chosen))
                 for name, cells, path in chosen:
                     for column, value, where in person.values:
-                        if common(path, where) == min(len(path), len(where)) > 0:
+                        if common(path, where) == common(tables_on(path), tables_on(where)) > 0:
                             own[key, name, cells][column][i].add(value)
     bad: Counter = Counter()
     failing = set()

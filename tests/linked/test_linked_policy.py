@@ -5,7 +5,7 @@ from __future__ import annotations
 import pyarrow as pa
 import pytest
 
-from hushtable.errors import HierarchyError, PolicyError
+from hushtable.errors import HierarchyError, PolicyError, UsageError
 from hushtable.linked.policy import LinkedPolicy, read_policy
 from hushtable.linked.run import anonymize_linked, check_data
 from hushtable.policy.faults import InvalidPolicy
@@ -45,7 +45,7 @@ def changed(table, **settings):
         (changed("events", columns={"code": {"role": "insensitive", "hierarchy": "flat"}}), "'hierarchy' is for"),
         (changed("detail", of="events", by="e", columns={}), "A table that others belong to needs 'key'"),
         (changed("a/b", of="people", columns={}), "letters, digits"),
-        ({**changed("events", knows=1), "knows": "all"}, "knows those of every table"),
+        ({**changed("events", knows=1), "knows": "all"}, "no table can have a smaller 'knows'"),
         (changed("events", knows=3), "3 events of one table are more than the 2 that 'knows' allows over all tables. "
                                      "Write 'knows: 3' for the policy"),
     ],
@@ -110,3 +110,37 @@ def test_masks_do_not_depend_on_values_that_may_be_suppressed():
         check_data(data, LinkedPolicy(**{**BASE, "tables": tables}))
     tables["events"]["columns"]["code"]["hierarchy"]["prefix"]["length"] = 5
     assert check_data(data, LinkedPolicy(**{**BASE, "tables": tables}))["events"] == 2
+
+
+@pytest.mark.parametrize(
+    ("table", "column", "values", "sentence"),
+    [
+        ("people", "age", [30, "canary"], "Table 'people': Column 'age' cannot be read as numeric"),
+        ("people", "born", ["1990-01-01", "canary"], "Table 'people': Column 'born' cannot be read as date"),
+        ("events", "day", ["2020-01-01", "canary"], "Table 'events': Column 'day' cannot be read as date"),
+        ("events", "code", ["a", "canary"], "Table 'events': The hierarchy of column 'code' does not cover 1"),
+        ("events", "result", [5, "canary"], "Table 'events': Column 'result' cannot be read as numeric"),
+        ("events", "other", ["x", "canary"], "Table 'events': These columns have no role in the policy: 'other'"),
+    ],
+)
+def test_what_cannot_be_read_is_said_before_a_run(table, column, values, sentence):
+    """It names the table and the column, and no value."""
+    columns = {"day": {"role": "quasi"}, "code": {"role": "quasi", "hierarchy": {"tree": {"X": ["a", "b"]}}},
+               "result": {"role": "sensitive", "kind": "numeric"}}  # fmt: skip
+    policy = LinkedPolicy(
+        tables={"people": {"key": "id", "columns": {"age": {"role": "quasi", "kind": "numeric"},
+                                                    "born": {"role": "drop"}}},
+                "events": {"of": "people", "columns": columns, "relative": {"day": "born"}}},
+        models=[{"k-anonymity": {"k": 2}}, {"t-closeness": {"t": 0.9, "on": "events.result", "distance": "ordered"}}],
+        suppression=1.0,
+    )  # fmt: skip
+    data = {
+        "people": {"id": ["1", "2"], "age": ["30", "31"], "born": ["1990-01-01"] * 2},
+        "events": {"id": ["1", "2"], "day": ["2020-01-01"] * 2, "code": ["a", "a"], "result": ["5", "6"]},
+    }
+    assert check_data({name: pa.table(one) for name, one in data.items()}, policy)["events"] == 2
+    data[table][column] = [str(value) for value in values]
+    for work in (check_data, anonymize_linked):
+        with pytest.raises(UsageError) as caught:
+            work({name: pa.table(one) for name, one in data.items()}, policy)
+        assert str(caught.value).startswith(sentence) and "canary" not in str(caught.value)

@@ -108,7 +108,7 @@ def test_a_release_is_whole_or_not_there(made, tmp_path, monkeypatch):
 def test_a_table_that_is_gone_is_said(made, tmp_path):
     folder = made[1].save(tmp_path / "out", format="parquet")
     (folder / "labs.parquet").unlink()
-    with pytest.raises(DataError, match="does not have one file of table 'labs'"):
+    with pytest.raises(DataError, match="must have exactly one file for table 'labs'"):
         open_linked(folder)
 
 

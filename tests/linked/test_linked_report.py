@@ -10,8 +10,9 @@ import pytest
 from hushtable import open_release
 from hushtable._version import code_digest
 from hushtable.datasets.hospital import hospital, hospital_policy
-from hushtable.errors import UsageError
+from hushtable.errors import OutputError, UsageError
 from hushtable.linked.policy import LinkedPolicy
+from hushtable.linked.release import linked_measures
 from hushtable.linked.run import anonymize_linked
 from hushtable.registry import templates
 from hushtable.report.content.report import Report
@@ -90,3 +91,17 @@ def test_every_template_answers(saved, template):
 def test_it_needs_the_original(saved):
     with pytest.raises(UsageError, match="opened without its original"):
         open_release(saved[1]).report()
+
+
+def test_it_does_not_go_into_the_folder_of_the_release(saved):
+    tables, folder = saved
+    before = sorted(folder.iterdir())
+    with pytest.raises(OutputError, match="does not belong in the release's folder"):
+        open_release(folder, tables).report(folder / "evidence.html", attacks=False)
+    assert sorted(folder.iterdir()) == before
+
+
+def test_a_copy_saved_without_the_original_has_no_measures(saved, tmp_path):
+    copy = open_release(saved[1]).save(tmp_path / "copy")
+    with pytest.raises(UsageError, match="what it lost is not known"):
+        linked_measures(copy)

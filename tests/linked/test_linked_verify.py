@@ -90,3 +90,29 @@ def test_a_value_that_everybody_has_counts_for_everybody():
     models = [{"k-anonymity": {"k": 2}}, {"distinct-l": {"l": 2, "on": "drugs.dose"}}]
     found = verify_linked(of(events), one_table(knows=1, models=models))
     assert found.found[0].failing == 1
+
+
+def test_values_of_events_that_belong_to_the_same_event_are_judged():
+    """Who knows a diagnosis can look up the laboratory values of that stay, in a join."""
+    tables = {
+        "people": {"key": "id", "columns": {"age": {"role": "quasi"}}},
+        "stays": {"of": "people", "key": "stay", "columns": {}},
+        "diagnoses": {"of": "stays", "columns": {"code": {"role": "quasi"}}},
+        "labs": {"of": "stays", "columns": {"result": {"role": "sensitive"}}},
+    }
+    models = [{"k-anonymity": {"k": 5}}, {"distinct-l": {"l": 3, "on": "labs.result"}}]
+    policy = LinkedPolicy(tables=tables, knows=1, models=models)
+    # with the diagnosis: only x and y; each person's other stay makes it look like three values
+    same, other = ["x", "x", "y", "y", "y"], [["a"], [], ["a"], ["a"], []]
+    labs = [(f"s{i}", value) for i, value in enumerate(same)]
+    labs += [(f"o{i}", value) for i, values in enumerate(other) for value in values]
+    stays = [(f"{kind}{i}", i) for kind in "so" for i in range(5)]
+    data = {
+        "people": pa.table({"id": list(range(5)), "age": ["a"] * 5}),
+        "stays": pa.table({"stay": [s for s, _ in stays], "id": [i for _, i in stays]}),
+        "diagnoses": pa.table({"stay": [f"s{i}" for i in range(5)], "code": ["E11"] * 5}),
+        "labs": pa.table({"stay": [s for s, _ in labs], "result": [v for _, v in labs]}),
+    }
+    found = {one.tables: one.failing for one in verify_linked(data, policy).found}
+    assert found == {(): 0, ("diagnoses",): 1}
+    assert failures(policy, {n: t.cast(pa.schema([(c, pa.string()) for c in t.column_names])) for n, t in data.items()})

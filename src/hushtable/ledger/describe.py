@@ -86,7 +86,7 @@ def person_keys(table: pa.Table, column: str, key: Key, spelling: Spelling) -> t
     """
     if column not in table.column_names:
         raise DataError(
-            f"The original has no column {column!r} to identify each row's person.",
+            f"The original has no column {column!r} that identifies people.",
             code="absent-columns",
             hint="Name another with --person.",
         )
@@ -96,7 +96,7 @@ def person_keys(table: pa.Table, column: str, key: Key, spelling: Spelling) -> t
     unknown = np.array([not label.strip() for label in labels] + [True])
     if np.any(unknown[codes]):
         raise DataError(
-            f"The column {column!r} has no person for {int(np.count_nonzero(unknown[codes]))} of the rows.",
+            f"The column {column!r} does not identify a person in {int(np.count_nonzero(unknown[codes]))} of the rows.",
             code="missing-person",
             hint="Fill in these cells, or name another column with --person.",
         )

@@ -117,7 +117,7 @@ def _chosen(
     found = max(ways, key=lambda way: depth.get(way[1][0], 0))
     if depth.get(found[1][0], 0) >= depth[name]:
         raise DataError("The foreign keys of the schema lead in a circle.", code="cycle",
-                        hint="Write the policy's 'tables' by hand: every table leads to that of people.")  # fmt: skip
+                        hint="Write the policy's 'tables' by hand: every table must lead to people.")  # fmt: skip
     return found
 
 

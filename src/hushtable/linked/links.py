@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
@@ -12,7 +13,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from hushtable.arrays import BoolArray, IntArray
-from hushtable.errors import DataError
+from hushtable.errors import DataError, HierarchyError, PolicyError
 from hushtable.io.dictionaries import encode, to_codes, value_ranks
 from hushtable.io.text import to_labels
 from hushtable.linked.events import joint_codes
@@ -21,7 +22,7 @@ from hushtable.schema.columns import Kind, Role
 from hushtable.schema.parse import convert
 from hushtable.table.plan import check_columns
 
-__all__ = ["Links", "cell_codes", "link"]
+__all__ = ["Links", "cell_codes", "link", "of_table"]
 
 
 @dataclass(frozen=True)
@@ -125,6 +126,15 @@ class Links:
         return Links(self.policy, tables, owner)
 
 
+@contextmanager
+def of_table(name: str) -> Iterator[None]:
+    """Name the table in errors about its columns: tables may have columns of the same name."""
+    try:
+        yield
+    except (DataError, HierarchyError, PolicyError) as error:
+        raise type(error)(f"Table {name!r}: {error.message}", code=error.code, hint=error.hint) from None
+
+
 def link(tables: Mapping[str, pa.Table], policy: LinkedPolicy, *, published: bool = False) -> Links:
     """Match the keys of all tables; dates that are published relative to another become days since then.
 
@@ -156,10 +166,8 @@ def link(tables: Mapping[str, pa.Table], policy: LinkedPolicy, *, published: boo
         if published:
             _check_published(name, own, [c.name for c in plan.columns if c.published])
         else:
-            try:
+            with of_table(name):
                 check_columns(own, plan)
-            except DataError as error:
-                raise type(error)(f"Table {name!r}: {error.message}", code=error.code, hint=error.hint) from None
         found[name] = tables[name]
     if not found[policy.people].num_rows:
         raise DataError(f"Table {policy.people!r} has no rows.", code="empty", hint="Check the file and its delimiter.")
@@ -179,8 +187,10 @@ def _relative_dates(links: Links) -> Links:
     tables = dict(links.tables)
     for name, table in links.policy.tables.items():
         for column, anchor in table.relative.items():
-            since = _days(links.people[anchor], anchor)[links.person[name]]
-            days = pa.array(_days(links.tables[name][column], column) - since, from_pandas=True)
+            with of_table(links.policy.people):
+                since = _days(links.people[anchor], anchor)[links.person[name]]
+            with of_table(name):
+                days = pa.array(_days(links.tables[name][column], column) - since, from_pandas=True)
             place = tables[name].column_names.index(column)
             tables[name] = tables[name].set_column(place, column, days.cast(pa.int64()))
     return replace(links, tables=tables)
@@ -209,7 +219,7 @@ def _check_tables(tables: Mapping[str, pa.Table], policy: LinkedPolicy) -> None:
         if name not in tables:
             given = ", ".join(sorted(map(str, tables))) or "none"
             raise DataError(f"There is no table {name!r}, which the policy names.", code="no-table",
-                            hint=f"Given: {given}. A table is named like its file.")  # fmt: skip
+                            hint=f"Given: {given}. A table has the name of its file.")  # fmt: skip
     for name in tables:
         if name not in policy.tables:
             raise DataError(f"The policy does not say what table {name!r} belongs to.", code="not-joined",
@@ -254,12 +264,12 @@ def _check_unique(name: str, columns: Sequence[pa.ChunkedArray]) -> None:
         raise DataError(
             f"{_rows(lacking, name, 'has', 'have')} no key.",
             code="no-key",
-            hint="Fill the key, or leave them out.",
+            hint="Fill in the key, or remove such rows.",
         )
     twice = len(codes) - len(np.unique(codes))
     if twice:
         raise DataError(f"{_rows(twice, name, 'repeats', 'repeat')} the key of another row.", code="duplicate-key",
-                        hint="Remove them, or add the column to 'key' that tells them apart.")  # fmt: skip
+                        hint="Remove duplicates, or add the column to 'key' that tells rows apart.")  # fmt: skip
 
 
 def _matched(name: str, above: str, columns: Sequence[pa.ChunkedArray], keys: Sequence[pa.ChunkedArray]) -> IntArray:
@@ -276,5 +286,5 @@ def _matched(name: str, above: str, columns: Sequence[pa.ChunkedArray], keys: Se
     orphans = int(np.count_nonzero(found < 0))
     if orphans:
         raise DataError(f"{_rows(orphans, name, 'belongs', 'belong')} to no row of {above!r}.", code="orphans",
-                        hint="Remove them, or add the rows that they belong to.")  # fmt: skip
+                        hint="Remove such rows, or add the rows that they belong to.")  # fmt: skip
     return found

@@ -353,8 +353,8 @@ def _contradictions(policy: LinkedPolicy) -> Iterator[Fault]:
         yield from (_below(f, name) for key, column in table.columns.items() for f in column_faults(key, column))
         yield from _table(policy, name, table)
     if policy.knows == "all" and any(t.knows not in (None, "all") for t in policy.tables.values()):
-        yield Fault(("knows",), "An adversary who knows all events knows those of every table.",
-                    "Write a number here, and 'knows: all' at the tables that it is for.", "knows")  # fmt: skip
+        yield Fault(("knows",), "With 'knows: all' for the policy, no table can have a smaller 'knows'.",
+                    "Write a number here, and 'knows: all' only for the tables that need it.", "knows")  # fmt: skip
     yield from _models(policy)
 
 
@@ -364,13 +364,13 @@ def _structure(policy: LinkedPolicy) -> Iterator[Fault]:
     if len(roots) != 1:
         said = "No table is the table of people." if not roots else f"{len(roots)} tables belong to no other one."
         yield Fault(
-            ("tables",), said, "Every table but that of people has 'of', the table that its rows belong to.", "of"
+            ("tables",), said, "Every other table needs 'of': the table that its rows belong to.", "of"
         )
         return
     for name, table in policy.tables.items():
         if not name or not name.replace("_", "").replace("-", "").isalnum():
             yield Fault(("tables", name), "A table's name is made of letters, digits, '-' and '_'.",
-                        "It becomes the name of a file.", "name")  # fmt: skip
+                        "Rename the table: its name becomes the name of a file.", "name")  # fmt: skip
         if table.of is None:
             continue
         if table.of not in policy.tables:
@@ -384,7 +384,7 @@ def _structure(policy: LinkedPolicy) -> Iterator[Fault]:
             above = policy.tables[above].of
         if above in seen:
             yield Fault(("tables", name, "of"), "The tables belong to each other in a circle.",
-                        "Every table leads to that of people.", "cycle")  # fmt: skip
+                        "Every table must lead to the table of people.", "cycle")  # fmt: skip
         key = policy.tables[table.of].key
         if table.by and key and len(table.by) != len(key):
             yield Fault(("tables", name, "by"), f"{len(table.by)} columns, but the key of {table.of!r} has {len(key)}.",
@@ -433,7 +433,7 @@ def _table(policy: LinkedPolicy, name: str, table: TablePolicy) -> Iterator[Faul
                     "knows")  # fmt: skip
     above = table.of
     if above != policy.people and above is not None and (policy.known(name) == "all") != (policy.known(above) == "all"):
-        yield Fault((*place, "knows"), f"'knows: all' holds for a table and what belongs to it: {above!r} differs.",
+        yield Fault((*place, "knows"), f"'knows: all' must cover a table and those below it; {above!r} differs.",
                     "Write it at both tables.", "knows")  # fmt: skip
 
 
@@ -460,8 +460,8 @@ def _models(policy: LinkedPolicy) -> Iterator[Fault]:
                         "everything that an adversary may know about events.", "Choose a model of single classes.",
                         "model")  # fmt: skip
         elif Monotone.MERGE not in model.monotone:
-            yield Fault(("models",), f"{model.name} may hold for two crowds and not for both, and an adversary "
-                        "may reckon with several classes.", "Choose a model that survives merging.",
+            yield Fault(("models",), f"{model.name} may hold for two groups and fail for both together, and an "
+                        "adversary may have to consider several classes.", "Choose a model that survives merging.",
                         "model")  # fmt: skip
     if policy.model().min_group_size() < 2:
-        yield Fault(("models",), "No model asks for a number of people.", "Add k-anonymity: {k: 5}.", "no-model")
+        yield Fault(("models",), "No model requires a number of people.", "Add k-anonymity: {k: 5}.", "no-model")

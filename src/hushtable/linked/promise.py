@@ -9,8 +9,8 @@ dates tell it; rows of a table are in no other order.
 Every model is evaluated on the people who match each combination, the empty one included. In sensitive columns of
 events a person has all values of the person's events. The person counts once, for the value that most of the matching
 people have: a value that all of them have then counts for all of them, however many others they have, too. Whoever
-knows an event can also look at the sensitive values of that very event, of the events that hang on it and of those that
-it hangs on. Models are evaluated on those as well.
+knows an event can also look at the sensitive values of that very event, of the events that hang on it, of those that
+it hangs on, and of events of other tables that hang on the same one. Models are evaluated on those as well.
 """
 
 from __future__ import annotations

@@ -19,7 +19,7 @@ from hushtable.errors import PolicyError
 from hushtable.hierarchy.base import ROOT
 from hushtable.io.dictionaries import from_codes
 from hushtable.linked.events import joint_codes
-from hushtable.linked.links import Links
+from hushtable.linked.links import Links, of_table
 from hushtable.schema.columns import Role
 from hushtable.table.coded_columns import QuasiColumn
 from hushtable.table.encode import encode
@@ -183,22 +183,23 @@ def event_columns(links: Links) -> dict[str, list[EventColumn]]:
         if not table.num_rows:
             found[name] = []
             continue
-        encoded = encode(table, TablePlan(quasi, plan.missing, plan.missing_values, plan.cells))
+        with of_table(name):
+            encoded = encode(table, TablePlan(quasi, plan.missing, plan.missing_values, plan.cells))
         found[name] = [EventColumn(column) for column in encoded.quasi]
         for own, planned in zip(found[name], quasi, strict=True):
             if own.of_length() and getattr(planned.hierarchy, "length", None) is None:
                 raise PolicyError(
-                    f"The values of {name}.{own.column.name} differ in length, so how much its masks keep would tell "
-                    "about events that are not published.",
+                    f"The values of {name}.{own.column.name} differ in length, so what its masks keep would reveal "
+                    "something about suppressed events.",
                     code="hierarchy",
-                    hint="Write the length of the longest value: {prefix: {length: 7}}.",
+                    hint="Write the length of the longest value there may be: {prefix: {length: 7}}.",
                 )
             if own.of_data():
                 raise PolicyError(
-                    f"The hierarchy of {name}.{own.column.name} is made from the data, so its labels would tell about "
-                    "events that are not published.",
+                    f"The hierarchy of {name}.{own.column.name} is built from the data, so its labels would reveal "
+                    "something about suppressed events.",
                     code="hierarchy",
-                    hint="Choose one that the policy spells out: a file, a tree, prefix, intervals or dates.",
+                    hint="Choose one that the policy defines: a file, a tree, prefix, intervals or dates.",
                 )
     return found
 

@@ -16,7 +16,7 @@ import pyarrow as pa
 from hushtable._version import __version__, code_digest
 from hushtable.algorithms.base import Progress
 from hushtable.arrays import BoolArray, IntArray
-from hushtable.errors import DataError, UsageError
+from hushtable.errors import DataError, OutputError, UsageError
 from hushtable.io.atomic import atomic_write_text
 from hushtable.io.dictionaries import compact, encode, to_codes
 from hushtable.io.files import read_table, write_table
@@ -239,6 +239,12 @@ class LinkedRelease:
 
         if path is not None:
             check_paths(path)
+            if self.folder is not None and Path(os.path.realpath(path)).is_relative_to(os.path.realpath(self.folder)):
+                raise OutputError(
+                    "A report compares the release with the original, so it does not belong in the release's folder.",
+                    code="in-release",
+                    hint="Write it to another folder.",
+                )
         found = report_linked(self, template, parameters, attacks=attacks, about=about, progress=progress)
         if path is not None:
             write_report(found, path)
@@ -333,8 +339,8 @@ def open_linked(
     for name in (found.people, *found.events):
         there = [file for file in (place / f"{name}.csv", place / f"{name}.parquet") if file.exists()]
         if len(there) != 1:
-            raise DataError(f"The folder does not have one file of table {name!r}.", code="no-table",
-                            hint="A release of linked tables is whole: copy all of its files.")  # fmt: skip
+            raise DataError(f"The folder must have exactly one file for table {name!r}.", code="no-table",
+                            hint="Copy all files of the release.")  # fmt: skip
         unescape = found.output.reader == "spreadsheet" and there[0].suffix == ".csv"
         tables[name] = read_events(there[0], unescape_formulas=unescape)
     verification = verify_linked(tables, found)
@@ -348,7 +354,7 @@ def open_linked(
     links = link(_tables(original, found), found)
     if kept.get("input") not in (None, _input_mark(links)):
         raise DataError("These are not the tables that were released: people, their order or the number of events "
-                        "differ.", code="other-input", hint="Give the very tables of the run.")  # fmt: skip
+                        "differ.", code="other-input", hint="Give exactly the tables that the run read.")  # fmt: skip
     origin = {found.people: read_table(private / "rows.arrow")["row"].to_numpy()}
     made_by = (opened.made_by[0], kept.get("code_sha256"))
     return replace(opened, measures=kept["measures"], links=links, origin=origin, made_by=made_by)
@@ -357,6 +363,10 @@ def open_linked(
 def linked_measures(folder: Path) -> dict[str, Any]:
     """Return what a linked release lost, from its private companion: nothing else has it."""
     found: dict[str, Any] = read_companion(own_companion(folder), folder)["measures"]
+    if not found:
+        raise UsageError("The release was saved from a copy that was opened without its original, so what it lost is "
+                         "not known.", code="needs-original",
+                         hint="Measure the folder that 'hushtable run' wrote.")  # fmt: skip
     return found
 
 

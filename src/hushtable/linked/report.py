@@ -37,11 +37,11 @@ _KNOWS = {
 }
 _RECODING = (
     "people are divided into classes by their attributes; within a class, events are generalised along their "
-    "hierarchies, and events that still give somebody away are left out"
+    "hierarchies, and events that would still identify somebody are left out"
 )
 _ALGORITHMS = {
     "greedy": "Tries sizes of classes and levels on a sample, and drops the rarest event of what still fails.",
-    "exact": "Tries all sets of events to leave out, and takes the one that loses least.",
+    "exact": "Tries all levels and all sets of events to leave out, and takes the choice that loses least.",
 }
 _LIMITS = (
     "Number of events: the promise is about up to as many events as 'knows' says. Somebody who knows how many events a "

@@ -23,16 +23,17 @@ from hushtable.kernels.xxhash import hash_rows
 from hushtable.linked.events import Events, joint_codes
 from hushtable.linked.exact import least_loss
 from hushtable.linked.greedy import Outcome, choose_levels, recode_events
-from hushtable.linked.links import Links, cell_codes, link
+from hushtable.linked.links import Links, cell_codes, link, of_table
 from hushtable.linked.loss import losses
 from hushtable.linked.policy import LinkedPolicy
 from hushtable.linked.promise import check_countable
 from hushtable.linked.recoding import EventColumn, Levels, event_columns
 from hushtable.linked.release import LinkedRelease, publish_linked
-from hushtable.linked.verify import verify_linked
+from hushtable.linked.verify import sensitive_values, verify_linked
 from hushtable.params import typed
 from hushtable.schema.columns import Role
 from hushtable.table.coins import Coins, policy_digest
+from hushtable.table.encode import encode as encode_table
 
 __all__ = ["anonymize_linked", "check_data"]
 
@@ -165,8 +166,9 @@ def _with_crowd(
     coins: Coins,
 ) -> _Tried:
     policy = links.policy
-    own = links.people.select([c for c in links.people.column_names if c in policy.tables[policy.people].columns])
-    release = local.run(own, policy.of_people(crowd).plan())
+    own = _attributes(links)
+    with of_table(policy.people):
+        release = local.run(own, policy.of_people(crowd).plan())
     quasi = policy.tables[policy.people].named(Role.QUASI)
     classes = np.empty(own.num_rows, dtype=np.int64)
     classes[release.source_rows] = cell_codes([release.table[name] for name in quasi], own.num_rows)
@@ -177,6 +179,12 @@ def _with_crowd(
     others = sum(policy.tables[name].weight for name in links.quasi)
     loss = (weight * people_loss + others * events_loss) / (weight + others)
     return _Tried(crowd, release, classes, levels, people_loss, loss)
+
+
+def _attributes(links: Links) -> pa.Table:
+    """Return the table of people without its key."""
+    columns = links.policy.tables[links.policy.people].columns
+    return links.people.select([c for c in links.people.column_names if c in columns])
 
 
 def _check_budget(links: Links, outcome: Outcome) -> None:
@@ -278,6 +286,10 @@ def check_data(tables: Mapping[str, Any], policy: LinkedPolicy) -> dict[str, Any
     """Match keys and read columns without anonymizing: say what a run would begin with."""
     links = link(_held(tables, quietly), policy)
     columns = event_columns(links)
+    with of_table(policy.people):
+        encode_table(_attributes(links), policy.of_people(2).table_plan())
+    for (name,) in policy.model().histogram_keys():
+        sensitive_values(links, name)
     _check_known(links, columns)
     busy = np.zeros(links.people.num_rows, dtype=np.bool_)
     for name in policy.events:

@@ -70,7 +70,7 @@ def check_sample_folder(folder: Path) -> None:
     place = Path(os.path.realpath(folder))
     for above in (place, *place.parents):
         if (above / "release.json").is_file() or (above / COMPANION).is_file():
-            raise OutputError(f"{str(folder)!r} is in the folder of a release, and a sample is no part of one.",
+            raise OutputError(f"{str(folder)!r} is in the folder of a release, where a sample does not belong.",
                               code="in-release", hint="Choose another folder.")  # fmt: skip
     if place.exists():
         raise OutputError(f"There is already a {str(folder)!r}.", code="exists", hint="Choose another folder.")

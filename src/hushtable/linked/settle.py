@@ -114,7 +114,7 @@ def _check_classes(promise: Promise, events: Events) -> None:
     _, good = promise.judge_classes(events)
     if not good.all():
         raise NotFound(
-            f"{np.count_nonzero(~good)} of {len(good)} classes of people fail a model before any event is known.",
+            f"{np.count_nonzero(~good)} of {len(good)} classes of people fail a model even if no event is known.",
             hint="Raise 'crowd', or relax the model of a sensitive event column.",
         )
 
@@ -259,6 +259,6 @@ def _reopened(events: Events, classes: IntArray, sizes: IntArray, good: BoolArra
         mine = np.unique(group[classes == label])
         others = mine[good[mine]]
         if not len(others):
-            raise NotFound("A class of people fails a model before any event is known.", hint="Raise 'crowd'.")
+            raise NotFound("A class of people fails a model even if no event is known.", hint="Raise 'crowd'.")
         found |= group == others[np.argmin(sizes[others])]
     return found

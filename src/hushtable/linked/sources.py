@@ -65,7 +65,7 @@ def _files(sources: Sequence[str | Path]) -> dict[str, str]:
         name = Path(file).name.split(".")[0]
         if name in files:
             raise DataError(f"{shown(file)!r} is a second file of table {name!r}.", code="file-twice",
-                            hint="A linked table is one file.")  # fmt: skip
+                            hint="Give one file for each table.")  # fmt: skip
         files[name] = file
     return files
 

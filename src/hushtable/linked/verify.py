@@ -12,14 +12,13 @@ import pyarrow as pa
 from hushtable.arrays import AnyArray, IntArray
 from hushtable.errors import VerificationError
 from hushtable.linked.events import Events, Lists, joint_codes
-from hushtable.linked.links import Links, cell_codes, link
+from hushtable.linked.links import Links, cell_codes, link, of_table
 from hushtable.linked.policy import LinkedPolicy
 from hushtable.linked.promise import Promise, Sensitive
 from hushtable.params import typed
 from hushtable.schema.columns import Role
 from hushtable.table.coded_columns import SensitiveColumn
 from hushtable.table.encode import sensitive_column
-from hushtable.table.plan import TablePlan
 from hushtable.table.reference import Attribute, Reference
 
 __all__ = [
@@ -27,6 +26,7 @@ __all__ = [
     "LinkedVerification",
     "judge_links",
     "promise_of",
+    "sensitive_values",
     "shown_cells",
     "signatures",
     "verify_linked",
@@ -92,7 +92,7 @@ class LinkedVerification:
         """Raise unless every combination satisfies every model."""
         if not self.ok:
             worst = "; ".join(one.words() for one in self.found if one.failing)
-            raise VerificationError(f"The linked tables break their promise. {worst}.")
+            raise VerificationError(f"The linked tables do not keep their promise. {worst}.")
 
 
 @typed
@@ -259,10 +259,7 @@ def _sensitive(links: Links, name: str, place: IntArray, events: Events) -> tupl
     """Return the values of a sensitive column, as numbers, and the column over all people."""
     policy = links.policy
     n = links.people.num_rows
-    table, _, column = name.partition(".")  # names of tables have no dot
-    own = policy.people if name in policy.tables[policy.people].columns else table
-    plan = policy.of_people(2).table_plan() if own == policy.people else policy.table_plan(own)
-    codes, coded = _coded(links.tables[own], plan, name if own == policy.people else column)
+    own, codes, coded = sensitive_values(links, name)
     if own == policy.people:
         lists = Lists.of(place, codes, n)
         return Sensitive(lists), coded.attribute(np.bincount(codes, minlength=coded.coded.size), 1)
@@ -277,30 +274,44 @@ def _sensitive(links: Links, name: str, place: IntArray, events: Events) -> tupl
     return Sensitive(lists, _of_events(links, own, codes, events)), replace(attribute, key=(name,), units=units)
 
 
-def _coded(table: pa.Table, plan: TablePlan, column: str) -> tuple[IntArray, SensitiveColumn]:
-    found = next(c for c in plan.columns if c.name == column)
-    coded = sensitive_column(found, table, plan, table.num_rows)
-    return coded.codes.astype(np.int64), coded
+def sensitive_values(links: Links, name: str) -> tuple[str, IntArray, SensitiveColumn]:
+    """Return the table of a sensitive column that models name, its values as numbers, and what they stand for."""
+    policy = links.policy
+    table, _, column = name.partition(".")  # names of tables have no dot
+    own = policy.people if name in policy.tables[policy.people].columns else table
+    plan = policy.of_people(2).table_plan() if own == policy.people else policy.table_plan(own)
+    found = next(c for c in plan.columns if c.name == (name if own == policy.people else column))
+    with of_table(own):
+        coded = sensitive_column(found, links.tables[own], plan, links.tables[own].num_rows)
+    return own, coded.codes.astype(np.int64), coded
 
 
 def _of_events(links: Links, own: str, codes: IntArray, events: Events) -> Lists:
-    """Return the values that each event shows, or that events on which it hangs or that hang on it show."""
-    policy = links.policy
+    """Return the values that can be seen with each event: of the rows that share with it the event nearest to both.
+
+    That is its own row, the rows below it, the row that it hangs on, and rows of other tables that hang on the same
+    event.
+    """
     node = np.full(links.n_events, -1, dtype=np.int64)
     node[events.source] = np.arange(len(events.source))
-    owners, values = [], []
-    rows, at = np.arange(len(codes), dtype=np.int64), own
-    while at != policy.people:
-        owners.append(node[links.offsets[at] + rows])
-        values.append(codes)
-        rows, at = links.owner[at][rows], str(policy.tables[at].of)
+    holding = _events_above(links, own)
+    owners, values = [np.empty(0, dtype=np.int64)], [np.empty(0, dtype=np.int64)]
     for name in links.quasi:
-        rows, at = np.arange(links.tables[name].num_rows, dtype=np.int64), name
-        mine = rows
-        while at not in (own, policy.people):
-            rows, at = links.owner[at][rows], str(policy.tables[at].of)
-        if at == own and name != own:
-            owners.append(node[links.offsets[name] + mine])
-            values.append(codes[rows])
-    owner, value = np.concatenate(owners), np.concatenate(values)
-    return Lists.of(owner[owner >= 0], value[owner >= 0], len(events.source))
+        knowing = _events_above(links, name)
+        nearest = next((table for table in knowing if table in holding), None)
+        if nearest is not None:
+            seen = Lists.of(holding[nearest], codes, links.tables[nearest].num_rows)
+            place, value = seen.of_each(knowing[nearest])
+            owners.append(node[links.offsets[name] + place])
+            values.append(value)
+    return Lists.of(np.concatenate(owners), np.concatenate(values), len(events.source))
+
+
+def _events_above(links: Links, name: str) -> dict[str, IntArray]:
+    """Return the rows that each row of a table is or hangs on, table by table, the nearest first; no people."""
+    found, at = {}, name
+    rows = np.arange(links.tables[name].num_rows, dtype=np.int64)
+    while at != links.policy.people:
+        found[at] = rows
+        rows, at = links.owner[at][rows], str(links.policy.tables[at].of)
+    return found

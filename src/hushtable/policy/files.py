@@ -36,7 +36,7 @@ def load_policy(path: str | os.PathLike[str]) -> Policy:
     text = policy_text(file)
     if is_linked(file):
         raise PolicyError(
-            f"{file.name} is a policy of linked tables, which cannot be used here.",
+            f"{file.name} is a policy of linked tables, and this works on one table.",
             code="linked",
             hint="'check', 'run', 'verify', 'measure', 'risk', 'attack', 'report', 'sample' and 'ledger' accept linked "
             "tables; in Python, use read_policy and open_release.",

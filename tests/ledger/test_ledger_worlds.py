@@ -89,7 +89,7 @@ def test_an_answer_of_the_solver_is_checked(monkeypatch, x, bound):
 
 
 def test_equations_without_a_solution_are_not_accepted():
-    """A ledger of 0.1.0 has no person for value has changed: the same three have another one now."""
+    """A ledger of 0.1.0 does not say whose value has changed: the same three have another one now."""
     changed = [people(x="1a 2b 3c"), people(x="1a 2a 3b")]
     assert {f.how for f in verdict_of(changed, TWO, tags=False).findings} == {"undecided"}
 

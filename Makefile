@@ -19,7 +19,7 @@ help:
 	@echo "papers      the papers' experiments, into docs/papers: some minutes"
 	@echo "test        lint, types and tests, as CI runs them"
 	@echo "quick       ruff and the quickest tests: two minutes"
-	@echo "lint        ruff and mypy"
+	@echo "lint        ruff, codespell and mypy"
 	@echo "generated   the files that are made from the code: the type stub and the drawing of the architecture"
 	@echo "docs        build the documentation into site/"
 	@echo "properties  the long property tests"
@@ -61,6 +61,7 @@ quick: $(VENV)/.installed-dev
 
 lint: $(VENV)/.installed-dev
 	$(BIN)/ruff check
+	$(BIN)/codespell src docs tests README.md CHANGELOG.md CONTRIBUTING.md
 	$(BIN)/mypy
 
 generated: $(VENV)/.installed-dev

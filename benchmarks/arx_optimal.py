@@ -8,7 +8,7 @@ timed is the search, collapsing the records included; CPU milliseconds, warm, be
 differs by more than 1e-6, or a row is less than ``--least`` times as fast.
 
 ``--unseen`` runs rows that the file does not have: other k, other models and objectives, 8 and 9 columns. The other
-tool cannot be run here, so these are compared with their recorded neighbours of the same columns and suppression limit
+tool cannot be run here, so these are compared with their recorded neighbors of the same columns and suppression limit
 (and metric, where it is recorded): the faster of the next smaller and the next greater k, and for models the fastest
 row whose models are as monotone. ``--check`` proves each optimum by judging every node.
 
@@ -128,7 +128,7 @@ def problem_of(table: pa.Table, row: dict[str, Any], data: Path) -> Problem:
 
 
 def unseen(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Return rows that are not recorded, each with the least time of its recorded neighbours."""
+    """Return rows that are not recorded, each with the least time of its recorded neighbors."""
     out = []
     for columns, (names, metrics) in UNSEEN.items():
         alike = [row for row in rows if len(row["quasi_identifiers"]) == columns]

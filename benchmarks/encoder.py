@@ -1,4 +1,4 @@
-"""Learning from a release: trained on generalised cells, tested on originals, next to training on the original.
+"""Learning from a release: trained on generalized cells, tested on originals, next to training on the original.
 
     python benchmarks/encoder.py [--k 10] [--cells counts,regions,sets] [--bins 0,8] [--boosting] [--json]
 

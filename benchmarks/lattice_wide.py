@@ -3,7 +3,7 @@
     python benchmarks/lattice_wide.py [FILE.csv] [--columns 20] [--nodes 2000] [--suppression 0.02] [--k 5] [--json]
 
 Takes the columns with 3 to 100 values, those with most values first, and gives each a hierarchy that merges two
-neighbours at a time in sorted order, up to ``*``. Prints, for every objective, the size of the lattice, the value of
+neighbors at a time in sorted order, up to ``*``. Prints, for every objective, the size of the lattice, the value of
 the best node, the proved lower bound of the optimum, the nodes judged and CPU seconds. Without a file it is the
 generated table of ``studio.py``.
 """
@@ -35,7 +35,7 @@ OBJECTIVES = ("loss", "entropy", "prec", "discernibility", "average-class-size")
 
 
 def halving(values: list[str]) -> Taxonomy:
-    """Return a hierarchy whose levels merge 2, 4, 8, ... neighbours."""
+    """Return a hierarchy whose levels merge 2, 4, 8, ... neighbors."""
     height = max(math.ceil(math.log2(len(values))), 1)
     rows = []
     for i, value in enumerate(values):

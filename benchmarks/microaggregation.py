@@ -2,7 +2,7 @@
 
     python benchmarks/microaggregation.py FILE.csv [--k 3,5,10] [--quality best] [--algorithm mdav] [--json]
 
-All numeric columns of the file are standardised and taken as quasi-identifiers; incomplete records are left out. Rows
+All numeric columns of the file are standardized and taken as quasi-identifiers; incomplete records are left out. Rows
 of {k, mdav, ours, cpu_s, smallest_group}: the two losses as 100 SSE/SST, from the published cells, and the CPU seconds
 of ours from the table to the verified release. The first run in a process also loads the kernels.
 """

@@ -69,7 +69,7 @@ def mdav() -> list[dict[str, Any]]:
 
 
 def squared_error(points: np.ndarray, partition: Partition) -> float:
-    """Squared distances from the groups' means, on standardised columns."""
+    """Squared distances from the groups' means, on standardized columns."""
     points = (points - points.mean(axis=0)) / points.std(axis=0)
     sizes = np.bincount(partition.labels)
     total = 0.0

@@ -3,7 +3,7 @@
     python benchmarks/wide.py [--sizes 20000x20,20000x50,20000x100] [--device cpu] [--cores 1,2] [--json]
 
 Gaussian columns, k = 5, MDAV. Rows of {size, device, cores, seconds, cpu_seconds, sdcmicro_cpu_seconds, ratio,
-sse_percent, groups}: wall and CPU seconds from standardised numbers to groups (transfers to the card included),
+sse_percent, groups}: wall and CPU seconds from standardized numbers to groups (transfers to the card included),
 SSE/SST, and the start of the SHA-256 of the groups, which no device may change. The first run of a process, which loads
 kernels, is not counted.
 """

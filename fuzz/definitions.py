@@ -91,7 +91,7 @@ def _shares(c: Class, name: Callable[[Any], Any] = lambda v: v) -> dict[Any, Fra
 
 
 def _carried(shares: Sequence[Fraction], usual: Sequence[Fraction]) -> Fraction:
-    """What is carried between neighbours, from the first to the last, where these are 1 apart."""
+    """What is carried between neighbors, from the first to the last, where these are 1 apart."""
     if len(usual) < 2:
         return Fraction(0)
     carried = moved = Fraction(0)

@@ -27,7 +27,7 @@ __all__ = ["ATTEMPTS", "attack", "browsing", "hosted", "learnt", "prepared"]
 FOREIGN = ("evil.example", "rebound.example")
 HOSTS = ("127.0.0.1", "localhost", "evil.example")
 
-# every attempt returns what it learnt, or throws; "opened" of a web socket is learning too
+# every attempt returns what it learned, or throws; "opened" of a web socket is learning too
 ATTEMPTS = """
 async ([base, project, guesses]) => {
   const found = {};

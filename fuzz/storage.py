@@ -66,7 +66,7 @@ def _visit(context: Any, server: Server, project: str) -> tuple[int, list[str]]:
         page.goto(f"{server.base}/p/{project}/{step}" if step else server.base)
         page.locator("h1").first.wait_for()
         if step == "compare":
-            page.get_by_role("checkbox", name="Show my original rows beside the release").click()
+            page.get_by_role("checkbox", name="Show my original rows with the release").click()
             page.get_by_role("cell", name="original", exact=True).first.wait_for()
         page.wait_for_timeout(700)
         looked += 1

@@ -26,7 +26,7 @@ def _names(policy: Mapping[str, Any], *roles: str) -> list[str]:
 
 
 def _as_it_was(cell: Any, value: Any, loose: bool) -> bool:
-    """Whether a column that is not generalised still holds what it held."""
+    """Whether a column that is not generalized still holds what it held."""
     gone = [x is None or x != x or (loose and x == "") for x in (cell, value)]
     return all(gone) if any(gone) else bool(cell == value)
 
@@ -36,7 +36,7 @@ def link(
 ) -> list[int] | None:
     """Return a record of its own for every published row; None where some row can be nobody's.
 
-    A row is a record's where all that is not generalised is as it was and every cell covers what the record holds.
+    A row is a record's where all that is not generalized is as it was and every cell covers what the record holds.
     """
     recoding = recoding_of(policy)
     apart = recoding == "bucket"

@@ -93,7 +93,7 @@ def test_labels_that_were_never_fitted_are_refused_without_showing_them():
     with pytest.raises(DataError, match="'city' has 1 values that the fitted data did not have") as caught:
         anonymizer.transform(new)
     assert "CANARY" not in str(caught.value)
-    with pytest.raises(DataError, match="missing values, and the fitted data had none"):
+    with pytest.raises(DataError, match="missing values, but the fitted data had none"):
         anonymizer.transform(people(200, 1).set_column(0, "age", pa.array([None] * 200, pa.int64())))
     with pytest.raises(DataError, match="the column 'more', which the Anonymizer was not fitted with"):
         anonymizer.transform(people(200, 1).append_column("more", pa.array([1] * 200)))
@@ -127,7 +127,7 @@ def test_scikit_learn_manners():
     anonymizer.fit(people(200, 1)).transform(people(200, 1))
     # equal, though not the same object
     anonymizer.set_params(policy=policy(7)).transform(people(200, 1))
-    with pytest.raises(UsageError, match=r"fitted with\. Call fit again\."):
+    with pytest.raises(UsageError, match=r"another policy\. Call fit again\."):
         anonymizer.set_params(policy=policy(8)).transform(people(200, 1))
     with pytest.raises(UsageError, match="'default', 'pandas' or 'polars'"):
         anonymizer.set_output(transform="xlsx")
@@ -250,7 +250,7 @@ def test_rows_and_labels_stay_together_in_a_pipeline():
 def test_labels_are_refused_in_published_order():
     X, y = labelled(60)
     for call in (ht.Anonymizer(REST).fit, ht.Anonymizer(REST).fit_transform, learner(ht.Anonymizer(REST)).fit):
-        with pytest.raises(UsageError, match=r"labels y would belong to other rows.*publish=False"):
+        with pytest.raises(UsageError, match=r"labels y would not match them.*publish=False"):
             call(X, y)
 
 
@@ -262,7 +262,7 @@ def test_input_order_is_the_release_row_by_row():
     assert aligned.index.equals(X.index)
     assert sorted(map(tuple, aligned.to_numpy())) == sorted(map(tuple, anonymizer.release_.frame.to_numpy()))
     assert all(covers(cell, age) for cell, age in zip(aligned["age"], X["age"], strict=True))
-    # the modelling view of the fitted rows has the same classes; its bounds may be others where nobody is in between
+    # the modeling view of the fitted rows has the same classes; its bounds may be others where nobody is in between
     free = anonymizer.set_params(publish=False).transform(X)
     assert all(covers(cell, age) for cell, age in zip(free["age"], X["age"], strict=True))
     assert len(set(map(tuple, free.to_numpy()))) == len(set(map(tuple, aligned.to_numpy()))) == len(
@@ -283,7 +283,7 @@ def test_rows_for_modelling_may_be_anything():
     cells = anonymizer.transform(new)
     assert cells["age"].isna().tolist() == [True, False] and covers(cells["age"][1], 55)
     assert cells["city"][0] == "*" and pd.isna(cells["city"][1])
-    # algorithms that generalise whole columns, too
+    # algorithms that generalize whole columns, too
     hierarchies = {"age": {"intervals": [5, 10, 20]}}
     levels = ht.Policy(quasi=["age"], rest="insensitive", models=[ht.KAnonymity(k=10)], algorithm=ht.Datafly(),
                        hierarchies=hierarchies)  # fmt: skip
@@ -368,5 +368,5 @@ def test_columns_that_are_not_published_are_not_returned_for_modelling():
     made = ht.Anonymizer(policy, publish=False).fit(people).transform(people.head(3))
     assert list(made.columns) == ["age"]
     named = ht.Policy(columns={**roles, "who": {"role": "pseudonym"}}, models=[ht.KAnonymity(k=5)])
-    with pytest.raises(ht.errors.IncompatibleError, match="does not treat columns"):
+    with pytest.raises(ht.errors.IncompatibleError, match="does not apply treatments"):
         ht.Anonymizer(named, publish=False).fit(people).transform(people.head(3))

@@ -205,9 +205,9 @@ def test_a_measure_is_given_by_name_or_as_an_object(table, policy):
     assert release.attack(registry.attacks["homogeneity"]()) == release.attack("homogeneity")
     with pytest.raises(UsageError, match="has its parameters already"):
         release.measure(ht.Accuracy(), model="tree")
-    with pytest.raises(UsageError, match="Measures are given by name or as objects, not as int"):
+    with pytest.raises(UsageError, match="Measures must be names or objects, not int"):
         release.measure(3)
-    with pytest.raises(UsageError, match="Attacks are given by name"):
+    with pytest.raises(UsageError, match="Attacks must be names"):
         release.attack(None)
     with pytest.raises(UsageError, match="must be a str, list of str or None, not Ncp"):
         release.measures(ht.Ncp())

@@ -1,4 +1,4 @@
-"""Audits of tables that anybody generalised: against naive counting, against pyCANON's numbers, and as a gate."""
+"""Audits of tables that anybody generalized: against naive counting, against pyCANON's numbers, and as a gate."""
 
 from __future__ import annotations
 
@@ -195,8 +195,8 @@ def test_a_check_says_how_many_fail():
     sizes = [g.total() for g in shares(TABLES["sparse"], "disease")]
     small = [s for s in sizes if s < 6]
     counts = f"{len(small)} of {len(sizes)} classes with {sum(small)} of 60 people fail"
-    assert f"k is 2, but has to be at least 6: {counts}" in str(caught.value)
-    assert "l of 'pay' is 1, but has to be at least 2" in str(caught.value)
+    assert f"k is 2, but must be at least 6: {counts}" in str(caught.value)
+    assert "l of 'pay' is 1, but must be at least 2" in str(caught.value)
     assert "The table fails 2 of 3 checks" in str(caught.value)
     assert not found.holds(k=6)
     assert found.holds(k=2, alpha=1.0)
@@ -213,7 +213,7 @@ def test_shows_itself_without_a_cell():
     found = ht.audit(table, ["name"], ["disease"])
     for text in (repr(found), found._repr_html_(), json.dumps(found.as_dict())):
         assert "CANARY" not in text and "gout" not in text
-    assert repr(found).startswith("Audit: 400 people in 400 classes; the smallest: 400 of size 1\n")
+    assert repr(found).startswith("Audit: 400 people in 400 classes; smallest: 400 of size 1\n")
 
 
 @pytest.mark.parametrize(
@@ -226,7 +226,7 @@ def test_shows_itself_without_a_cell():
         ({"quasi": "age", "sensitive": {"age": 1}}, UsageError, "must be a str or list of str, not dict"),
         ({"quasi": ["age"], "sensitive": ["age"]}, UsageError, "'age' has two roles"),
         ({"quasi": ["age"], "data": TABLES["even"].slice(0, 0)}, DataError, "no rows"),
-        ({"quasi": ["age"], "data": 7}, DataError, "A DataFrame is needed"),
+        ({"quasi": ["age"], "data": 7}, DataError, "The table must be a DataFrame"),
         ({"quasi": ["age"], "entity": 7}, UsageError, "'entity' argument of audit must be"),
     ],
 )

@@ -47,7 +47,7 @@ def on_files(files: Any, config: Any) -> Any:
 
 
 def _look() -> str:
-    """The colours and fonts of the report and the studio, as the theme's own variables take them."""
+    """The colors and fonts of the report and the studio, as the theme's own variables take them."""
     fonts = f"--md-text-font: {FONT.removesuffix(', sans-serif')}; --md-code-font: {MONO.removesuffix(', monospace')};"
     return f':root {{{LIGHT}  {fonts}\n}}\n[data-md-color-scheme="slate"] {{{DARK}}}\n'
 

@@ -26,7 +26,7 @@ _NEEDS = {
     "size": "its size",
     "cells": "the cells that it publishes",
     "histogram": "the counts of its sensitive values",
-    "population": "how many of a population table it covers",
+    "population": "the number of people in a population table that it covers",
     "background": "an adversary's background table",
 }
 _RECODING = {
@@ -118,14 +118,14 @@ def _properties(found: type[Parametrised], properties: dict[str, Any]) -> list[s
         rows.append(("stays satisfied when", held or "nothing is promised: searches cannot prune"))
         rows.append(("compared by", f"score `{properties['sense']}` bound"))
         rows.append(("looks at", "the table as a whole" if properties["table_level"] else "every class on its own"))
-        rows.append(("needs of every class", "; ".join(_NEEDS[n] for n in sorted(properties["needs"], reverse=True))))
+        rows.append(("input from every class", "; ".join(_NEEDS[n] for n in sorted(properties["needs"], reverse=True))))
     if "recoding" in properties:
         words = _RECODING.get(properties["recoding"])
         rows.append(("recoding", f"{properties['recoding']}: {words}" if words else properties["recoding"]))
     if "reads_sensitive" in properties:
         rows.append(("use of sensitive values", markdown(found.reads_sensitive.sentence)))  # type: ignore[attr-defined]
         if "disclosure" in properties:
-            rows.append(("what that discloses", markdown(properties["disclosure"])))
+            rows.append(("what this discloses", markdown(properties["disclosure"])))
     if "better" in properties:
         rows.append(("better", properties["better"]))
         rows.append(("part of every summary", "yes" if properties["default"] else "no, on request"))

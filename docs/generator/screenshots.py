@@ -95,7 +95,7 @@ def _two_releases(page: Any, base: str) -> None:
     page.goto(f"{base}/attack")
     page.get_by_role("button", name="Assess the risk").click()
     page.get_by_role("cell", name="prosecutor").wait_for()
-    page.get_by_role("button", name="Play the attacks").click()
+    page.get_by_role("button", name="Run the attacks").click()
     page.get_by_role("cell", name="homogeneity").wait_for(timeout=240_000)
     page.goto(f"{base}/export")
     page.get_by_role("button", name="Verify the file again").click()
@@ -110,22 +110,22 @@ def _compare_settings(page: Any, base: str) -> None:
     page.get_by_role("option", name="mondrian:").first.click()
     page.keyboard.press("Escape")
     page.get_by_role("button", name="Compare", exact=True).click()
-    page.get_by_role("heading", name="What they gave").wait_for(timeout=240_000)
+    page.get_by_role("heading", name="Results of the comparison").wait_for(timeout=240_000)
 
 
 def _fold(page: Any) -> None:
     """Close the part about settings, so that the releases are in the picture."""
-    if page.get_by_role("heading", name="What they gave").is_visible():
+    if page.get_by_role("heading", name="Results of the comparison").is_visible():
         page.get_by_text("Not sure? Compare settings").click()
-        page.get_by_role("heading", name="What they gave").wait_for(state="hidden")
+        page.get_by_role("heading", name="Results of the comparison").wait_for(state="hidden")
 
 
 def _settings(page: Any, base: str) -> None:
     page.goto(f"{base}/run")
     page.get_by_label("Risk at most, in percent").fill("11")
     page.get_by_role("button", name="Suggest one").click()
-    page.get_by_text("It loses least among").wait_for()
-    page.get_by_role("heading", name="What they gave").scroll_into_view_if_needed()
+    page.get_by_text("It has the least loss among").wait_for()
+    page.get_by_role("heading", name="Results of the comparison").scroll_into_view_if_needed()
     page.evaluate("window.scrollBy(0, 420)")
     _take(page, "run-settings")
 

@@ -1,4 +1,4 @@
-"""What a registered class says about itself, as data and as text.
+"""Self-descriptions of registered classes, as data and as text.
 
 Everything is read from the class (docstring, parameters, declared properties), so a plug-in's class is described as
 well as ours.
@@ -16,22 +16,22 @@ __all__ = ["PROPERTIES", "definition_of", "describe", "reflow", "text_of"]
 
 PROPERTIES = {
     "threat": "protects against disclosure of",
-    "needs": "needs of every class",
-    "sense": "score compared with the bound by",
+    "needs": "input from every class",
+    "sense": "comparison of the score with the bound",
     "table_level": "judges the table as a whole",
     "monotone": "stays satisfied when",
     "recoding": "recoding",
     "reads_sensitive": "use of sensitive values",
-    "disclosure": "what that discloses",
-    "answers": "answers the attack",
+    "disclosure": "what this discloses",
+    "answers": "protects against the attack",
     "better": "better when",
     "default": "part of every summary",
 }
-"""Class attribute -> words; a class has those of its kind."""
+"""Class attribute -> words; a class has the attributes of its kind."""
 
 
 def describe(known: type[Parametrised]) -> dict[str, Any]:
-    """Return all that a class declares about itself, as data.
+    """Return everything that a class declares about itself, as data.
 
     Examples
     --------
@@ -106,7 +106,7 @@ def _value(value: Any) -> Any:
 
 
 def _unquoted(text: str) -> str:
-    """A docstring without the marks that only a documentation builder reads."""
+    """Return a docstring without the markup of a documentation builder."""
     return text.replace("``", "")
 
 

@@ -1,4 +1,4 @@
-"""Anonymizer: the same work in scikit-learn's manner."""
+"""Anonymizer: the scikit-learn interface."""
 
 from __future__ import annotations
 
@@ -23,15 +23,15 @@ __all__ = ["Anonymizer"]
 class Anonymizer(Estimator):
     """Learns a partition from one table and applies its regions to others: a transformer for scikit-learn.
 
-    ``fit`` makes a verified release. What ``transform`` and ``fit_transform`` return depends on what it is for:
+    ``fit`` makes a verified release. The result of ``transform`` and ``fit_transform`` depends on its use:
 
-    - To publish (the default), rows are sorted by their cells, so that nobody knows whose they are. New records are
-      verified on their own, and refused if they violate a model. Labels ``y`` would not fit these rows, so they are
-      refused.
-    - With ``order="input"``, the same rows in the order of the input. That order links every row to its person, so it
-      warns. Use it to train a model on what will be published.
-    - With ``publish=False``, any rows in the order of the input, one row included, for models that predict from
-      regions. Nothing is verified, and nothing is promised: do not publish it.
+    - To publish (the default), rows are sorted by their cells, so that nobody knows which person they belong to. New
+    records are verified on their own, and refused if they violate a model. Labels ``y`` would not match these rows, so
+    they are refused.
+    - With ``order="input"``, the same rows in the order of the input. That order links every row to its person, so this
+    warns. Use it to train a model on exactly what will be published.
+    - With ``publish=False``, any rows in the order of the input, even a single one, for models that predict from
+    regions. Nothing is verified or promised: do not publish the result.
 
     Parameters
     ----------
@@ -42,7 +42,7 @@ class Anonymizer(Estimator):
     Attributes
     ----------
     release_ : Release
-        The verified release of the fitted table. It holds the original: so does a pickled Anonymizer.
+        The verified release of the fitted table. It contains the original, and so does a pickled Anonymizer.
     n_features_in_ : int
     feature_names_in_ : array of str
 
@@ -66,7 +66,7 @@ class Anonymizer(Estimator):
         self.publish = publish
 
     def fit(self, X: Any, y: Any = None) -> Self:
-        """Anonymize a table and keep its regions. ``y`` is not looked at; in published order it is refused."""
+        """Anonymize a table and keep its regions. ``y`` is ignored; in published order, it is refused."""
         self._check_parameters()
         self._check_labels(y)
         table = self._fitting(X)
@@ -85,16 +85,16 @@ class Anonymizer(Estimator):
         return self._released(made, X)
 
     def fit_transform(self, X: Any, y: Any = None) -> Any:
-        """Return the release of a table; with ``publish=False``, its rows in the regions that it gave."""
+        """Return the release of a table; with ``publish=False``, its rows in their regions."""
         self.fit(X, y)
         return self._released(self.release_, X) if self.publish else self.transform(X)
 
     def get_feature_names_out(self, input_features: Any = None) -> Any:
-        """Return the names of the columns that ``transform`` returns: identifiers are not among them."""
+        """Return the names of the columns that ``transform`` returns; identifiers are not among them."""
         self._check_fitted()
         if input_features is not None and list(input_features) != self._columns_in:
             raise ParameterError(
-                "input_features is not equal to feature_names_in_: the names are other than those that were fitted.",
+                "input_features is not equal to feature_names_in_: the names differ from the fitted ones.",
                 hint="Leave them out.",
             )
         plan = self._fitted.table_plan()
@@ -105,7 +105,7 @@ class Anonymizer(Estimator):
             return self._shown(release.table, X, published=True)
         if release.n_suppressed:
             raise UsageError(
-                f"{release.n_suppressed:,} rows were suppressed, so that the others do not line up with labels.",
+                f"{release.n_suppressed:,} rows were suppressed, so the others do not match the labels.",
                 code="suppressed",
                 hint="Set the policy's suppression to 0, or publish=False, which returns all rows.",
             )
@@ -117,7 +117,7 @@ class Anonymizer(Estimator):
         return self._shown(release.table.take(pa.array(np.argsort(release.source_rows, kind="stable"))), X)
 
     def _shown(self, table: pa.Table, X: Any, *, published: bool = False) -> Any:
-        """A table in the kind of frame that is wanted; unless it is published, with the index of the input."""
+        """Return a table as the requested kind of frame; unless it is published, with the index of the input."""
         if self._output != "default":
             made = self._framed(table)
         elif named(X):
@@ -145,7 +145,7 @@ class Anonymizer(Estimator):
     def _check_labels(self, y: Any) -> None:
         if y is not None and self.publish and self.order == "published":
             raise UsageError(
-                "Rows are published in an order of their own, so that the labels y would belong to other rows.",
+                "Rows are published in a different order, so the labels y would not match them.",
                 code="labels",
                 hint="Write Anonymizer(policy, publish=False) to train a model that predicts from regions, or "
                 "Anonymizer(policy, order='input') to train on exactly what is published.",
@@ -156,14 +156,14 @@ class Anonymizer(Estimator):
         self._check_fitted()
         if self.policy.for_columns(self._columns_in) != self._fitted:
             raise UsageError(
-                "The policy is not the one that this Anonymizer was fitted with.",
+                "This Anonymizer was fitted with another policy.",
                 code="not-fitted",
                 hint="Call fit again.",
             )
 
 
 def _array(table: pa.Table) -> Any:
-    """Columns as an array without names: numbers where all columns are numbers, otherwise objects."""
+    """Return columns as an array without names: numbers if all columns are numbers, otherwise objects."""
     columns = [column.to_pandas().to_numpy() for column in table.columns]
     numbers = all(column.dtype.kind in "biuf" for column in columns)
     return np.column_stack(columns) if numbers else np.column_stack([c.astype(object) for c in columns])

@@ -1,4 +1,4 @@
-"""What most people need: ``anonymize``, ``run``, ``open_release`` and ``verify``."""
+"""The most common functions: ``anonymize``, ``run``, ``open_release`` and ``verify``."""
 
 from __future__ import annotations
 
@@ -37,18 +37,18 @@ __all__ = ["anonymize", "draft_policy", "increment", "open_release", "profile", 
 
 @typed
 def profile(data: Any, missing_values: Sequence[str] = ()) -> Profile:
-    """Look at a table before a policy is written: counts, likely roles with reasons, and how unique people are.
+    """Profile a table before writing a policy: counts, likely roles with reasons, and how unique people are.
 
     Parameters
     ----------
     data : pandas, polars or pyarrow table
     missing_values : sequence of str
-        Texts already known to stand for missing values.
+        Texts already known to represent missing values.
 
     Returns
     -------
     Profile
-        It shows itself as a table, and holds no cell of the data.
+        Displays itself as a table, and contains no cell of the data.
 
     Examples
     --------
@@ -67,10 +67,10 @@ def profile(data: Any, missing_values: Sequence[str] = ()) -> Profile:
 
 @typed
 def draft_policy(data: Any) -> Policy:
-    """Return a policy to begin with, as ``hushtable init`` writes it: a suggestion that a person corrects.
+    """Return a starter policy, as ``hushtable init`` writes it: a suggestion to correct.
 
-    Roles, kinds and hierarchies are guessed from names and counts; ``profile`` says why. The models are 5-anonymity
-    and, for sensitive columns, three different values in every class or a bound on rare values.
+    Roles, kinds and hierarchies are guessed from names and counts; ``profile`` gives the reasons. The models are
+    5-anonymity and, for sensitive columns, three different values in every class or a bound on rare values.
 
     Parameters
     ----------
@@ -120,7 +120,7 @@ def anonymize(data: Any, policy: Policy, *, progress: Progress | None = None) ->
     Parameters
     ----------
     data : pandas, polars, pyarrow or Spark table
-        One row per record. Its index and its row order do not matter. A Spark DataFrame is worked on by Spark.
+        One row per record. Its index and its row order do not matter. A Spark DataFrame is processed by Spark.
     policy : Policy
     progress : callable, optional
         Called with (share done, what is being done); may raise ``Cancelled``.
@@ -128,7 +128,7 @@ def anonymize(data: Any, policy: Policy, *, progress: Progress | None = None) ->
     Returns
     -------
     Release
-        Verified: a release that violates a model is never returned. Of a Spark DataFrame its ``frame`` is one too.
+        Verified: a release that violates a model is never returned. For a Spark DataFrame, its ``frame`` is one too.
 
     Raises
     ------
@@ -160,7 +160,7 @@ def run_plan(data: Any, plan: Plan, progress: Progress | None = None) -> Release
 
 
 def _check_ready(plan: Plan) -> None:
-    """Refuse, before anything is read, what treatments of columns would lack, such as a key."""
+    """Refuse a run whose treatments of columns lack an input, such as a key, before anything is read."""
     if plan.table.treated:
         from hushtable.treatments.treating import ready
 
@@ -168,7 +168,7 @@ def _check_ready(plan: Plan) -> None:
 
 
 def _suited(policy: Policy, data: Any) -> Policy:
-    """The policy with a role for each column of a table: names are only looked at where it leaves some open."""
+    """Return the policy with a role for each column of a table, reading names only if some roles are open."""
     return policy if policy.rest is None else policy.for_columns(frame_names(data))
 
 
@@ -201,27 +201,27 @@ def run(
     master: str | None = None,
     progress: Progress | None = None,
 ) -> Release:
-    """Anonymize a table, wherever it is, and write the release, all or nothing.
+    """Anonymize a table from any source, and write the release, all or nothing.
 
     Parameters
     ----------
     source : DataFrame, path or address, or several paths and addresses
-        A table of pandas, polars, pyarrow or Spark; or files, folders, patterns, databases and stores that each hold
+        A table of pandas, polars, pyarrow or Spark; or files, folders, patterns, databases and stores that each contain
         some of its rows.
     policy : Policy or path
     target : path, optional
-        The folder that gets the release; it is checked before the work. The private companion goes into the folder
+        Folder for the release; it is checked before the work starts. The private companion goes into the folder
         ``<target>.private`` next to it.
     engine : {"auto", "local", "stream", "spark"}
-        In memory, from disk to disk, or on Spark. By itself: what fits the table.
+        In memory, from disk to disk, or on Spark. Defaults to the one that suits the table.
     to : str, optional
-        The address of a database's table, or of Parquet in a store, that gets the published rows too.
+        Address of a database table, or of Parquet in a store, that also gets the published rows.
     overwrite : bool
-        Whether an earlier release in the target, and what ``to`` names, may be replaced.
+        Whether to replace an earlier release in the target, and the target of ``to``.
     part_rows : int, optional
-        Stream, and write the table as a folder with parts of so many rows.
+        Stream, and write the table as a folder with parts of this many rows.
     master : str, optional
-        Of Spark, for example ``local[2]``.
+        Spark master, for example ``local[2]``.
     progress : callable, optional
         Called with (share done, what is being done); may raise ``Cancelled``.
 
@@ -250,7 +250,7 @@ def run(
     if target is not None:
         check_target(Path(target), overwrite=overwrite, inputs=sources or ())
     elif to is not None:
-        raise UsageError("A release that goes elsewhere too needs a folder.", code="no-target", hint="Give 'target'.")
+        raise UsageError("A release with 'to' also needs a folder.", code="no-target", hint="Give 'target'.")
     if to is not None:
         from hushtable.release.addresses import check_address
 
@@ -262,7 +262,7 @@ def run(
 
     used = choose(engine, sources, plan, part_rows=part_rows)
     if master is not None and used != "spark":
-        raise UsageError("A master is Spark's.", code="master", hint="Choose the engine spark.")
+        raise UsageError("A master needs the Spark engine.", code="master", hint="Choose the engine spark.")
     if used == "local":
         return _written(run_plan(read_tables(sources), plan, progress), target, format, to, overwrite, progress)
     if target is None:
@@ -293,7 +293,7 @@ def run(
 
 
 def _sources(source: Any) -> list[Source] | None:
-    """The paths and addresses that are given; None where it is a table."""
+    """Return the given paths and addresses; None if it is a table."""
     if isinstance(source, str | os.PathLike):
         return [source]
     if isinstance(source, list | tuple) and source and all(isinstance(one, str | os.PathLike) for one in source):
@@ -304,7 +304,7 @@ def _sources(source: Any) -> list[Source] | None:
 def _check_files_only(part_rows: int | None, master: str | None) -> None:
     if part_rows is not None or master is not None:
         raise UsageError(
-            "Rows of a part and a master are for tables in files.",
+            "'part_rows' and 'master' apply only to tables in files.",
             code="engine",
             hint="Leave them out, or give files.",
         )
@@ -317,7 +317,7 @@ def _run_frame(
     spark = is_spark_frame(source)
     if engine not in ("auto", "spark" if spark else "local"):
         raise UsageError(
-            f"A {'Spark ' if spark else ''}DataFrame is not worked on by the engine {engine!r}.",
+            f"A {'Spark ' if spark else ''}DataFrame cannot be processed by the engine {engine!r}.",
             code="engine",
             hint="Leave the engine out, or give files.",
         )
@@ -357,22 +357,22 @@ def open_release(
     population: Any = None,
     background: Any = None,
 ) -> Release | Any:
-    """Open a release that was saved, to verify, measure, assess, attack, explain or report it. Nothing is made again.
+    """Open a saved release to verify, measure, assess, attack, explain or report it, without running it again.
 
     Parameters
     ----------
     folder : path
-        What ``Release.save``, ``hushtable.run`` or ``hushtable run`` wrote, with any engine.
+        Folder that ``Release.save``, ``hushtable.run`` or ``hushtable run`` wrote, with any engine.
     original : DataFrame, path or address, or several paths and addresses; optional
-        The very data that were released. What needs them reads the columns that it needs. Without them, the published
-        table, its verification and its measures are there. For linked tables: a mapping of names to tables, or the
-        folder, files or database that they are in.
+        Exactly the data that were released. Only the necessary columns are read. Without it, the published table, its
+        verification and its measures are available. For linked tables: a mapping of names to tables, or the folder,
+        files or database that they are in.
     companion : path, optional
-        The private companion. By default the folder ``<folder>.private`` beside it, if it is there.
+        The private companion. Defaults to the folder ``<folder>.private`` next to it, if it exists.
     files : path, optional
         Base folder for files that the policy refers to. Defaults to the release's folder.
     population, background : DataFrame, optional
-        The tables that the policy was given in Python instead of files.
+        The tables, if the policy got them in Python instead of from files.
 
     Returns
     -------
@@ -382,7 +382,7 @@ def open_release(
     Raises
     ------
     DataError
-        If the folder holds no whole release, a file was changed, or the companion belongs to another release.
+        If the folder does not hold a complete release, a file was changed, or the companion belongs to another release.
 
     Examples
     --------
@@ -433,7 +433,7 @@ def _opened(place: Path, policy: Policy, original: Any, companion: str | os.Path
     table = place / str(told.get("file", "release.csv"))
     if not table.exists():
         raise DataError(
-            f"The published table {str(table)!r} is not there.",
+            f"The published table {str(table)!r} does not exist.",
             code="no-release",
             hint="Give the folder that 'hushtable run' wrote, with everything in it.",
         )
@@ -453,17 +453,17 @@ def _opened(place: Path, policy: Policy, original: Any, companion: str | os.Path
 
 @typed
 def increment(data: Any, policy: Policy, earlier: Release, *, progress: Progress | None = None) -> Release:
-    """Publish a new batch of records beside an earlier release of other people.
+    """Publish a new batch of records as an addition to an earlier release of other people.
 
-    New records join published classes where they are enough of them, and make new classes otherwise, such that the
-    batch on its own, and old and new records together, satisfy the models. Of several batches in turn, all together
+    New records join published classes if there are enough of them, and form new classes otherwise. Both the batch on
+    its own and the old and new records together satisfy the models. After several batches, all of them together
     satisfy models of single classes (k-anonymity, l-diversity); for models that compare with the whole table
-    (t-closeness), each batch is held against the one release that it is given.
+    (t-closeness), each batch is only checked together with the release that it is given.
 
     Parameters
     ----------
     data : pandas, polars or pyarrow table
-        The new records alone.
+        Only the new records.
     policy : Policy
         With the columns of the earlier release.
     earlier : Release
@@ -473,12 +473,12 @@ def increment(data: Any, policy: Policy, earlier: Release, *, progress: Progress
     Returns
     -------
     Release
-        Of the new records alone; its notes say how many joined.
+        Of the new records only; its notes say how many joined.
 
     Raises
     ------
     Infeasible, NotFound
-        If the batch is too small to stand on its own: keep it for the next.
+        If the batch is too small on its own: keep it for the next one.
 
     Examples
     --------
@@ -504,22 +504,22 @@ def verify(
     companion: str | Path | None = None,
     original: Any = None,
 ) -> Verification:
-    """Verify a published table from its cells, the policy and, where a model needs it, the private companion.
+    """Verify a published table from its cells, the policy and, if a model needs it, the private companion.
 
     Parameters
     ----------
     published : path, address or table
-        The published file, the address of a table in a database or a store, or a DataFrame with its contents. Where
-        sensitive values are apart from their people (anatomy), they are read from the file beside it,
-        ``...-sensitive``, or from the table ``..._sensitive``.
+        The published file, the address of a table in a database or a store, or a DataFrame with its contents. If
+        sensitive values are published separately (anatomy), they are read from the file ``...-sensitive`` next to it,
+        or from the table ``..._sensitive``.
     policy : Policy
     evidence : path, optional
         ``release.json``. Defaults to the one next to the published file, if there is one.
     companion : path, optional
         The folder of the private companion. Defaults to ``<release folder>.private`` next to the release folder, if
-        there is one. Its keyed hashes have to hold.
+        there is one. Its keyed hashes must match.
     original : DataFrame, path or address, or several paths and addresses; optional
-        The very data that were released, for models that look at which person each value belongs to.
+        Exactly the data that were released, for models that depend on which person each value belongs to.
 
     Returns
     -------
@@ -538,7 +538,7 @@ def verify(
     addressed = isinstance(published, str) and is_url(published) and not published.lower().startswith("file:")
     if original is not None and (addressed or not isinstance(published, str | Path)):
         raise UsageError(
-            "Beside its original, a release is verified from its folder.",
+            "With the original, a release can only be verified from its folder.",
             code="not-a-file",
             hint="Verify the table in the folder that 'run' wrote.",
         )
@@ -560,7 +560,7 @@ def verify(
     if companion is not None:
         if folder is None:
             raise UsageError(
-                "A companion is checked with the files of its release.", code="companion", hint="Give release.json too."
+                "Checking a companion needs the files of its release.", code="companion", hint="Give release.json too."
             )
         found = read_companion(Path(companion), folder, given)
         own = load_policy(folder / "policy.yaml")
@@ -581,12 +581,12 @@ _ALIKE = ("columns", "missing", "missing_values", "entity", "population", "backg
 
 
 def _check_columns_alike(policy: Policy, own: Policy) -> None:
-    """Refuse a policy that reads values otherwise than the one that the companion was written under."""
+    """Refuse a policy that interprets values differently from the one that the companion was written under."""
     one, other = policy.document(), own.document()
     differing = [name for name in _ALIKE if one.get(name) != other.get(name)]
     if differing:
         raise UsageError(
-            f"The policy says otherwise under {differing[0]!r} than the one that the release was made under, so the "
+            f"The policy differs in {differing[0]!r} from the policy of the release, so the "
             "private companion does not fit it.",
             code="other-policy",
             hint="Verify with the policy.yaml of the release, or move the companion away.",

@@ -1,4 +1,4 @@
-"""Audit: what any table achieves, ours or not, in one line. Nothing is needed but the names of its columns."""
+"""Audit: what any table achieves, in one line. Only the names of its columns are needed."""
 
 from __future__ import annotations
 
@@ -50,13 +50,13 @@ __all__ = [
 ]
 
 RISKS = ("prosecutor", "marketer", "sample-uniqueness")
-"""Risks that class sizes alone tell."""
+"""Risks that depend only on class sizes."""
 _SMALLEST = 5
 _SENSES = {">=": "at least", "<=": "at most", "<": "below"}
 
 
 class Reading(NamedTuple):
-    """One number of an audit: what it is called, the sensitive column, the model that reads it, and its worst value."""
+    """One number of an audit: its name, the sensitive column, the model that computes it, and its worst value."""
 
     key: str
     column: str | None
@@ -66,7 +66,7 @@ class Reading(NamedTuple):
 
 @dataclass(frozen=True, repr=False)
 class Audit:
-    """What a table achieves. It holds counts, and no cell of the table.
+    """What a table achieves. Contains counts, and no cell of the table.
 
     Attributes
     ----------
@@ -76,7 +76,7 @@ class Audit:
     reference : Reference
         The whole table, which models compare classes with.
     exposure : Exposure
-        The same classes, as risks see them. Of a table that its database counted, it has sizes and no cells.
+        The same classes, for risks. For a table that its database counted, it has sizes and no cells.
 
     Examples
     --------
@@ -88,7 +88,7 @@ class Audit:
     (2, 1)
     >>> found.check(k=2, l=2)
     Traceback (most recent call last):
-    hushtable.errors.VerificationError: The table fails 1 of 2 checks: l of 'disease' is 1, but has to be at least 2: 1
+    hushtable.errors.VerificationError: The table fails 1 of 2 checks: l of 'disease' is 1, but must be at least 2: 1
     of 2 classes with 2 of 4 people fail. ...
     """
 
@@ -100,7 +100,7 @@ class Audit:
 
     @cached_property
     def readings(self) -> tuple[Reading, ...]:
-        """Every number that a registered model reads from the classes, for each sensitive column."""
+        """Every number that a registered model computes from the classes, for each sensitive column."""
         return tuple(self._read())
 
     def _read(self) -> Iterator[Reading]:
@@ -154,13 +154,13 @@ class Audit:
 
     @cached_property
     def risks(self) -> dict[str, Any]:
-        """What the sizes of classes tell about re-identification, by name of the risk."""
+        """Re-identification risks from class sizes, by name of the risk."""
         from hushtable.registry import risks
 
         return {name: risks.build(name).compute(self.exposure) for name in RISKS}
 
     def holds(self, **bounds: float) -> bool:
-        """Whether the table achieves all of these: ``holds(k=5, l=3)``.
+        """Return whether the table meets all bounds: ``holds(k=5, l=3)``.
 
         Examples
         --------
@@ -171,7 +171,7 @@ class Audit:
         return not self._failures(bounds)
 
     def check(self, **bounds: float) -> Self:
-        """Return the audit if the table achieves all of these, and raise with the counts of what fails otherwise.
+        """Return the audit if the table meets all bounds; otherwise, raise an error with the counts of failures.
 
         Parameters
         ----------
@@ -182,14 +182,14 @@ class Audit:
         Raises
         ------
         VerificationError
-            If a class falls short.
+            If a class does not meet a bound.
         """
         failures = self._failures(bounds)
         if failures:
             raise VerificationError(
                 f"The table fails {len(failures)} of {len(bounds)} checks: {'; '.join(failures)}.",
                 code="audit",
-                hint="Generalise the quasi-identifiers further, or leave out the rows of these classes.",
+                hint="Generalize the quasi-identifiers further, or remove the rows of these classes.",
             )
         return self
 
@@ -209,14 +209,14 @@ class Audit:
                 worst = _worst(model, parameter, self.stats, self.reference)
                 people = int(self.stats.units[~good].sum()) / self.stats.unit
                 found.append(
-                    f"{key}{'' if column is None else f' of {column!r}'} is {number(worst)}, but has to be "
+                    f"{key}{'' if column is None else f' of {column!r}'} is {number(worst)}, but must be "
                     f"{_SENSES[sense]} {number(bounds[key])}: {int((~good).sum()):,} of {len(good):,} classes with "
                     f"{number(people)} of {self.rows:,} people fail"
                 )
         return found
 
     def as_dict(self) -> dict[str, Any]:
-        """JSON-ready data; what is not defined or unbounded is None."""
+        """Return JSON-ready data; undefined or unbounded numbers are None."""
         return {
             "quasi": list(self.quasi),
             "sensitive": list(self.sensitive),
@@ -236,7 +236,7 @@ class Audit:
         }
 
     def table_rows(self) -> list[list[str]]:
-        """The numbers for people: what, its value, and what it means."""
+        """Return the numbers for people: name, value and meaning."""
         from hushtable.about import describe
 
         found = [
@@ -253,10 +253,10 @@ class Audit:
     def heading(self) -> str:
         """Sizes, in a sentence."""
         sizes = ", ".join(f"{many:,} of size {size:,}" for size, many in self.smallest.items())
-        return f"Audit: {self.rows:,} people in {self.classes:,} classes; the smallest: {sizes}"
+        return f"Audit: {self.rows:,} people in {self.classes:,} classes; smallest: {sizes}"
 
     def plot(self, ax: Axes | None = None) -> Axes:
-        """Draw how many people are in classes of each size; returns matplotlib axes."""
+        """Draw the number of people in classes of each size; returns matplotlib axes."""
         from hushtable.io.plots import class_sizes
 
         return class_sizes(*self.exposure.frequencies(), ax=ax)
@@ -273,7 +273,7 @@ def _built(cls: type[PrivacyModel], values: dict[str, Any], column: str | None) 
 
 
 def _worst(model: PrivacyModel, parameter: str, stats: GroupStats, table: Reference) -> float:
-    """The worst class's value of what a parameter bounds: the score, or the quantity of that name."""
+    """Return the worst class's value of the quantity that a parameter bounds."""
     own = next((q for q in model.quantities(stats, table) if q.symbol == parameter), None)
     return model.achieved(stats, table) if own is None else own.worst
 
@@ -293,21 +293,21 @@ def audit(
     *,
     entity: str | None = None,
 ) -> Audit:
-    """Say what a table achieves, whoever generalised it: k, l, t, beta, delta, risks and the smallest classes.
+    """Measure what a table achieves, whichever tool made it: k, l, t, beta, delta, risks and the smallest classes.
 
-    Rows are in one class if all their quasi-identifiers have equal cells: numbers, text, ``*``, categories, intervals
-    of ``pd.cut``, or nothing at all. No policy, no bounds and no roles of other columns are needed.
+    Rows are in one class if their cells are equal in all quasi-identifiers: numbers, text, ``*``, categories, intervals
+    of ``pd.cut``, or missing values. No policy, no bounds and no roles of other columns are needed.
 
     Parameters
     ----------
     data : pandas, polars or pyarrow table, path, or address of a database
-        DuckDB and PostgreSQL count for themselves: no row leaves them.
+        DuckDB and PostgreSQL count the rows themselves, so that no row leaves them.
     quasi : str or list of str
-        The columns by which others might know people.
+        The columns that others might know about people.
     sensitive : str or list of str
-        The columns that others should not learn. Without one, there are k and risks only.
+        The columns that others should not learn. Without one, only k and the risks are available.
     entity : str, optional
-        Column that identifies each row's person; then people are counted, not rows.
+        Column that identifies each row's person, to count people instead of rows.
 
     Returns
     -------
@@ -348,7 +348,7 @@ def audit(
 
 
 def _counted(address: str, quasi: tuple[str, ...], sensitive: tuple[str, ...], entity: str | None) -> Audit:
-    """The audit of a table that its database groups and counts: no row leaves it."""
+    """Return the audit of a table that its database groups and counts, so that no row leaves it."""
     from hushtable.io.sql.access import sql_names
     from hushtable.io.sql.tally import tally
 
@@ -400,7 +400,7 @@ def _check_names(columns: Sequence[str], *groups: Sequence[str]) -> None:
 
 @typed
 def k_anonymity(data: Any, quasi: str | Sequence[str], *, entity: str | None = None) -> int:
-    """Return k: how many people the smallest class has.
+    """Return k: the number of people in the smallest class.
 
     Examples
     --------
@@ -413,7 +413,7 @@ def k_anonymity(data: Any, quasi: str | Sequence[str], *, entity: str | None = N
 
 @typed
 def l_diversity(data: Any, quasi: str | Sequence[str], sensitive: str | Sequence[str]) -> int:
-    """Return l: how many different sensitive values every class has at least.
+    """Return l: the smallest number of different sensitive values in a class.
 
     Examples
     --------
@@ -442,7 +442,7 @@ def entropy_l_diversity(data: Any, quasi: str | Sequence[str], sensitive: str | 
 def recursive_c_l_diversity(
     data: Any, quasi: str | Sequence[str], sensitive: str | Sequence[str], l: int = 2
 ) -> float:
-    """Return the c of recursive (c, l)-diversity: every c above it holds; infinite where a class has fewer values.
+    """Return the c of recursive (c, l)-diversity: every larger c holds; infinite if a class has fewer values.
 
     Examples
     --------
@@ -481,14 +481,14 @@ def t_closeness(
     *,
     distance: Literal["equal", "ordered"] | None = None,
 ) -> float:
-    """Return t: how far the values of a class are from those of the whole table at most.
+    """Return t: the largest distance of a class's values from those of the whole table.
 
     Parameters
     ----------
     data, quasi, sensitive
         See ``audit``.
     distance : {"equal", "ordered"}, optional
-        By default ordered for numbers and dates, and equal for other values.
+        Defaults to ordered for numbers and dates, and equal for other values.
 
     Examples
     --------
@@ -521,7 +521,7 @@ def basic_beta_likeness(data: Any, quasi: str | Sequence[str], sensitive: str | 
 
 @typed
 def enhanced_beta_likeness(data: Any, quasi: str | Sequence[str], sensitive: str | Sequence[str]) -> float:
-    """Return the smallest beta of enhanced beta-likeness, or infinity where a value gains more than -ln of its share.
+    """Return the smallest beta of enhanced beta-likeness, or infinity if a value gains more than -ln of its share.
 
     Examples
     --------
@@ -542,7 +542,7 @@ def enhanced_beta_likeness(data: Any, quasi: str | Sequence[str], sensitive: str
 
 @typed
 def delta_disclosure(data: Any, quasi: str | Sequence[str], sensitive: str | Sequence[str]) -> float:
-    """Return delta: the greatest |ln(share in a class / share in the table)|; infinite where a value is absent.
+    """Return delta: the greatest |ln(share in a class / share in the table)|; infinite if a value is absent.
 
     Examples
     --------

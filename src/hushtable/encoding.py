@@ -1,4 +1,4 @@
-"""CellEncoder: published cells as numbers that any model can learn from, in scikit-learn's manner."""
+"""CellEncoder: published cells as numbers that any model can learn from, with the scikit-learn interface."""
 
 from __future__ import annotations
 
@@ -34,23 +34,23 @@ __all__ = ["CellEncoder"]
 
 @dataclass(frozen=True)
 class _Column:
-    """What was learnt of a column.
+    """What was learned about a column.
 
     Attributes
     ----------
     plan : ColumnPlan
-        With its kind.
+        Includes the kind.
     form : Form
     cells : pyarrow.Array
-        The distinct cells that it was learnt from.
+        The distinct cells that were used for learning.
     values : frozenset of str
         The values of a column of labels.
     labels : tuple of str
-        The same, in order: a feature each.
+        The same, in order: one feature each.
     edges : float array
-        Of a column of numbers, what its bins lie between.
+        Boundaries of the bins of a column of numbers.
     centre : float
-        What is taken where there is no number.
+        Substitute for a missing number.
     missing : bool
         Whether missing values have a feature.
     """
@@ -68,21 +68,21 @@ class _Column:
 class CellEncoder(Estimator):
     """Turns published cells, or values of the original, into numbers: a transformer for scikit-learn.
 
-    A column of labels becomes one feature for each value: the share of the cell that it has. That is 1 or 0 for a
-    single value, evenly shared for sets and hierarchy nodes, and by count for counts. A column of numbers or dates
-    becomes the middle of the cell, its width, and, if wanted, the shares of it that lie in bins of equal frequency.
-    Missing values have a feature of their own where the fitted table has some. Since a value of the original is a
+    A column of labels becomes one feature per value: the share of the cell that it has. That is 1 or 0 for a
+    single value, equal shares for sets and hierarchy nodes, and proportional shares for counts. A column of numbers or
+    dates becomes the middle of the cell, its width, and optionally its shares in bins of equal frequency.
+    Missing values have a feature of their own if the fitted table has some. Since a value of the original is a
     cell of width 0, a model that was trained on a release can be applied to originals.
 
     Parameters
     ----------
     policy : Policy, optional
-        Says what the columns are: kinds, hierarchies, and how cells are written. Without it both are guessed from
-        the cells, and hierarchy nodes are taken for values.
+        Kinds, hierarchies and notation of the columns. Without it, they are guessed from the cells, and hierarchy
+        nodes are treated as values.
     width : bool
-        Whether numbers and dates have a feature for the width of the cell. It is 0 for all originals.
+        Whether numbers and dates get a feature for the width of the cell, which is 0 for all originals.
     bins : int
-        How many bins numbers and dates have; 0 for none.
+        Number of bins for numbers and dates; 0 for none.
 
     Attributes
     ----------
@@ -111,7 +111,7 @@ class CellEncoder(Estimator):
 
     @classmethod
     def of_release(cls, release: Release, **parameters: Any) -> Self:
-        """Return an encoder that knows a release's policy, fitted to its quasi-identifiers.
+        """Return an encoder with a release's policy, fitted to its quasi-identifiers.
 
         Examples
         --------
@@ -126,7 +126,7 @@ class CellEncoder(Estimator):
         return cls(release.plan, **parameters).fit(release.table.select(quasi))
 
     def fit(self, X: Any, y: Any = None) -> Self:
-        """Learn which values columns have. ``y`` is ignored."""
+        """Learn the values of the columns. ``y`` is ignored."""
         if isinstance(self.bins, bool) or not isinstance(self.bins, int) or self.bins < 0:
             raise ParameterError(f"The 'bins' parameter of CellEncoder must be an int >= 0. Got {self.bins!r} instead.")
         table = self._fitting(X)
@@ -136,11 +136,11 @@ class CellEncoder(Estimator):
         return self
 
     def fit_transform(self, X: Any, y: Any = None) -> Any:
-        """Learn which values columns have, and return the numbers."""
+        """Learn the values of the columns, and return the numbers."""
         return self.fit(X).transform(X)
 
     def transform(self, X: Any) -> Any:
-        """Return the numbers: a row for each row, in the order of ``get_feature_names_out``."""
+        """Return the numbers: one row per row, in the order of ``get_feature_names_out``."""
         table = self._fitted_table(X)
         blocks = [self._encoded(column, table.column(column.plan.name)) for column in self._columns]
         return self._shown(np.concatenate(blocks, axis=1))
@@ -186,7 +186,7 @@ class CellEncoder(Estimator):
         return _Column(replace(own, kind=reading.kind), form, cells, frozenset(labels), labels, edges, centre, has)
 
     def _encoded(self, column: _Column, given: pa.ChunkedArray) -> FloatArray:
-        """The features of one column."""
+        """Return the features of one column."""
         codes, cells = _distinct(given)
         # cells that were fitted decide where open ends lie
         every = pa.concat_arrays([column.cells, cells])
@@ -230,7 +230,7 @@ class CellEncoder(Estimator):
 
 
 def _known(policy: Any) -> tuple[TablePlan, Recoding]:
-    """What a policy says of columns."""
+    """Return a policy's settings of columns."""
     if policy is None:
         return TablePlan(()), Recoding.LOCAL
     if isinstance(policy, Policy):
@@ -239,7 +239,7 @@ def _known(policy: Any) -> tuple[TablePlan, Recoding]:
 
 
 def _distinct(given: pa.ChunkedArray) -> tuple[Any, pa.Array]:
-    """Which of the distinct cells each row has, and these as text; null is the last."""
+    """Return which of the distinct cells each row has, and these as text; null is the last."""
     cells = encode(published_cells(given))
     text = to_labels(cells.dictionary).cast(pa.string())
     if cells.null_count:
@@ -248,7 +248,7 @@ def _distinct(given: pa.ChunkedArray) -> tuple[Any, pa.Array]:
 
 
 def _guessed(cells: pa.Array) -> Form:
-    """The form that cells look like, where no policy says it."""
+    """Guess the form of the cells if there is no policy."""
 
     def any_like(pattern: str) -> bool:
         return bool(pc.any(pc.match_substring_regex(cells, pattern)).as_py())
@@ -259,18 +259,18 @@ def _guessed(cells: pa.Array) -> Form:
 
 
 def _exact(form: Form, cells: pa.Array, values: frozenset[str]) -> BoolArray:
-    """Which cells are values as they are in the original: those that are known, and what cannot be counts."""
+    """Return which cells are exact values: those that are known, and those that cannot be counts."""
     known = [text is None or text in values or (form.counts_records and text[:1] != "{") for text in cells.to_pylist()]
     return np.array(known, dtype=np.bool_)
 
 
 def _read(form: Form, cells: pa.Array, exact: BoolArray, plan: ColumnPlan) -> Reading:
-    """Read cells of a form together with values of the original."""
+    """Read cells of a form mixed with values of the original."""
     return read_cells(_Mixed(form, exact), cells, plan)  # type: ignore[arg-type] # all that reading asks of a form
 
 
 class _Mixed:
-    """A form some of whose cells are values of the original."""
+    """A form in which some cells are values of the original."""
 
     def __init__(self, form: Form, exact: BoolArray) -> None:
         self.form, self.exact = form, exact
@@ -296,7 +296,7 @@ class _Mixed:
 
 
 def _bounds(reading: Reading) -> tuple[FloatArray, FloatArray]:
-    """The least and the greatest value of each atom; whole numbers end one below an open bound."""
+    """Return the minimum and maximum of each atom; whole numbers end one below an open bound."""
     low, high = reading.low.astype(np.float64), reading.high.astype(np.float64)
     if reading.whole:
         high = np.maximum(high - ~reading.closed, low)
@@ -304,7 +304,7 @@ def _bounds(reading: Reading) -> tuple[FloatArray, FloatArray]:
 
 
 def _moments(reading: Reading) -> tuple[FloatArray, FloatArray]:
-    """The middle of each cell, weighted where it has several parts, and how far its ends are apart; else NaN."""
+    """Return the middle of each cell, weighted if it has several parts, and its width; NaN if there is none."""
     n = len(reading)
     if not reading.numbers:
         return np.full(n, np.nan), np.full(n, np.nan)
@@ -321,7 +321,7 @@ def _moments(reading: Reading) -> tuple[FloatArray, FloatArray]:
 
 
 def _edges(reading: Reading, counts: Any, bins: int) -> FloatArray:
-    """Bounds of bins with about equally many records, at the middles of parts."""
+    """Return bounds of bins with about the same number of records, at the middles of parts."""
     if not bins:
         return np.empty(0)
     low, high = _bounds(reading)
@@ -339,7 +339,7 @@ def _edges(reading: Reading, counts: Any, bins: int) -> FloatArray:
 
 
 def _binned(reading: Reading, share: FloatArray, edges: FloatArray) -> FloatArray:
-    """The share of each cell that lies in each bin."""
+    """Return the share of each cell in each bin."""
     low, high = _bounds(reading)
     # a whole number takes the room up to the next
     top = high + 1 if reading.whole else high

@@ -1,23 +1,23 @@
-"""What can go wrong, as one tree.
+"""The exceptions of hushtable, as one tree.
 
 ::
 
     HushtableError
-    ├── UsageError                exit 2: the call, the policy or the data is not usable as it is
-    │   ├── ArgumentError         an argument of a function is missing, unknown or of a wrong type
+    ├── UsageError                exit 2: the call, the policy or the data cannot be used
+    │   ├── ArgumentError         an argument of a function is missing, unknown or of the wrong type
     │   ├── ParameterError        a parameter of a model, algorithm or measure is out of range
     │   ├── PolicyError           the policy contradicts itself or the table
     │   ├── DataError             the table cannot be read or used
-    │   ├── HierarchyError        a hierarchy misses values or does not nest
-    │   ├── IncompatibleError     model, algorithm, recoding or engine refuse each other
+    │   ├── HierarchyError        a hierarchy lacks values or does not nest
+    │   ├── IncompatibleError     model, algorithm, recoding or engine cannot be combined
     │   └── OutputError           the result cannot be written
-    ├── Infeasible                exit 3: proved that no release satisfies the models
-    ├── NotFound                  exit 3: the algorithm found none; claims nothing more
-    ├── VerificationError         exit 1: what was to be published violates a model
+    ├── Infeasible                exit 3: provably, no release satisfies the models
+    ├── NotFound                  exit 3: the algorithm found none; another one might
+    ├── VerificationError         exit 1: the result violates a model
     └── Cancelled                 exit 130: the user stopped the run; nothing was written
 
-Every error carries a stable ``code`` for programs and a ``hint`` that says what to do. None of them ever
-carries a cell of the table: they name the column and the kind of value instead.
+Every error has a stable ``code`` for programs and a ``hint`` that says what to do. No error contains a cell of the
+table: errors name the column and the kind of value instead.
 """
 
 from __future__ import annotations
@@ -46,11 +46,11 @@ __all__ = [
 ]
 
 DEBUG = "HUSHTABLE_DEBUG"
-"""Set it to see the traceback of an internal error; tracebacks may quote values of the table."""
+"""Set this to see the traceback of an internal error; tracebacks may quote values of the table."""
 
 
 class HushtableError(Exception):
-    """Base of every error that hushtable raises on purpose.
+    """Base class of every error that hushtable raises on purpose.
 
     Parameters
     ----------
@@ -80,18 +80,18 @@ class HushtableError(Exception):
         self.hint = hint
 
     def as_dict(self) -> dict[str, str]:
-        """The error as JSON-ready data."""
+        """Return the error as JSON-ready data."""
         return {"error": type(self).__name__, "code": self.code, "message": self.message, "hint": self.hint}
 
 
 class UsageError(HushtableError):
-    """The call, the policy or the data is not usable as it is."""
+    """The call, the policy or the data cannot be used."""
 
     default_code = "usage"
 
 
 class ArgumentError(UsageError, TypeError):
-    """An argument of a function is missing, unknown or of a wrong type."""
+    """An argument of a function is missing, unknown or of the wrong type."""
 
     default_code = "argument"
 
@@ -115,13 +115,13 @@ class DataError(UsageError, ValueError):
 
 
 class HierarchyError(UsageError, ValueError):
-    """A hierarchy misses values, does not nest or cannot be read."""
+    """A hierarchy lacks values, does not nest or cannot be read."""
 
     default_code = "hierarchy"
 
 
 class IncompatibleError(UsageError, TypeError):
-    """Model, algorithm, recoding or engine refuse each other; said before any work is done."""
+    """Model, algorithm, recoding or engine cannot be combined; raised before any work is done."""
 
     default_code = "incompatible"
 
@@ -133,7 +133,7 @@ class OutputError(UsageError, OSError):
 
 
 class Infeasible(HushtableError):
-    """No release of this table satisfies the models: proved, with the reason.
+    """Provably, no release of this table satisfies the models; the message gives the reason.
 
     Examples
     --------
@@ -154,7 +154,7 @@ class NotFound(HushtableError):
 
 
 class VerificationError(HushtableError):
-    """What was about to be published violates a model. It was not returned, written or shown."""
+    """The result violates a model. It was not returned, written or shown."""
 
     default_code = "violated"
     exit_code = 1
@@ -168,11 +168,11 @@ class Cancelled(HushtableError):
 
 
 class PrivacyLeakWarning(UserWarning):
-    """Something legal was asked for that can disclose people if it leaves the house."""
+    """A legal request that can disclose people's data if the result is published."""
 
 
 def did_you_mean(word: str, known: Iterable[str]) -> str:
-    """A hint that names the closest known words, or lists them all when none is close.
+    """Return a hint that names the closest known word, or lists all if none is close.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""What our transformers for scikit-learn share: parameters, names of features, kinds of output, tags.
+"""Shared parts of our transformers for scikit-learn: parameters, names of features, kinds of output, tags.
 
 scikit-learn takes seconds to import, so nothing here inherits from it, and it is imported where it is used.
 """
@@ -24,13 +24,13 @@ _OUTPUTS = ("default", "pandas", "polars")
 class Estimator:
     """Base of transformers: scikit-learn's conventions without scikit-learn's base classes.
 
-    Parameters are the arguments of ``__init__``, kept as they are and looked at by ``fit``.
+    Parameters are the arguments of ``__init__``, stored unchanged and checked by ``fit``.
 
     Attributes
     ----------
     n_features_in_ : int
     feature_names_in_ : array of str
-        Only where the fitted table has names.
+        Only if the fitted table has names.
     """
 
     _ignores_more: ClassVar[bool] = False
@@ -69,7 +69,7 @@ class Estimator:
         return config.get("transform", "default")
 
     def _framed(self, table: pa.Table) -> Any:
-        """A table as the kind of frame that ``set_output`` asked for."""
+        """Return a table as the kind of frame that ``set_output`` requested."""
         if self._output == "pandas":
             import pandas
 
@@ -79,7 +79,7 @@ class Estimator:
         return like(table, polars.DataFrame())
 
     def _fitting(self, X: Any) -> pa.Table:
-        """The table to fit, whose features are noted."""
+        """Return the table to fit, and record its features."""
         table = to_arrow(X) if named(X) else _array_table(X, type(self).__name__)
         self.n_features_in_ = table.num_columns
         if named(X):
@@ -90,7 +90,7 @@ class Estimator:
         return table
 
     def _fitted_table(self, X: Any) -> pa.Table:
-        """A table to transform, with the columns that were fitted, in their order."""
+        """Return a table to transform, with the fitted columns in their order."""
         self._check_fitted()
         if named(X):
             table = to_arrow(X)
@@ -155,26 +155,26 @@ def _got(value: Any) -> str:
 
 
 def _short(value: Any) -> str:
-    """A parameter in a few words: a policy by its size."""
+    """Return a parameter in a few words: a policy by its size."""
     columns = getattr(value, "columns", None)
     return f"<policy of {len(columns)} columns>" if columns is not None else repr(value)
 
 
 @functools.cache
 def _not_fitted_error() -> type[UsageError]:
-    """The error of both: scikit-learn looks for its own, users for ours."""
+    """Inherits from both errors: scikit-learn looks for its own, users for ours."""
     from sklearn.exceptions import NotFittedError
 
     return type("NotFittedError", (UsageError, NotFittedError), {})
 
 
 def named(X: Any) -> bool:
-    """Whether the columns of a table have names, as those of a DataFrame."""
+    """Whether the columns of a table have names, like those of a DataFrame."""
     return hasattr(X, "columns") or hasattr(X, "collect_schema") or isinstance(X, pa.RecordBatch)
 
 
 def _array_table(X: Any, owner: str) -> pa.Table:
-    """A table of an array, whose columns have no names: x0, x1, ..."""
+    """Return a table for an array, whose columns have no names: x0, x1, ..."""
     from sklearn.utils import check_array
 
     try:

@@ -1,13 +1,13 @@
-"""What to say about an exception, without a value of the table, and the exit code that goes with it.
+"""Error messages without values of the table, and exit codes.
 
 ==== ==========================================================
 exit meaning
 ==== ==========================================================
-0    done; what was verified holds
+0    success; every verified model holds
 1    a model is violated
-2    the call, the policy or the data is not usable as it is
+2    the call, the policy or the data cannot be used
 3    infeasible, or not found by this algorithm
-70   a fault of hushtable itself
+70   an internal error of hushtable
 130  cancelled (Ctrl-C); nothing was written
 ==== ==========================================================
 """
@@ -22,11 +22,11 @@ from hushtable.errors import DEBUG, Cancelled, HushtableError
 __all__ = ["INTERNAL", "failure"]
 
 INTERNAL = 70
-"""Exit code of a fault in hushtable itself (EX_SOFTWARE of sysexits.h)."""
+"""Exit code of an internal error (EX_SOFTWARE of sysexits.h)."""
 
 
 def failure(error: BaseException) -> tuple[dict[str, str], int]:
-    """Return what to say about an exception, and the exit code.
+    """Return the message for an exception, and the exit code.
 
     Examples
     --------
@@ -49,7 +49,7 @@ def failure(error: BaseException) -> tuple[dict[str, str], int]:
             type(error).__name__,
             "internal",
             f"hushtable stopped on an internal error ({type(error).__name__}{_place(error)}); no row values are shown.",
-            f"Run with {DEBUG}=1 for the traceback, and report it without data.",
+            f"Run with {DEBUG}=1 to see the traceback, and report it without data.",
         ),
         INTERNAL,
     )

@@ -1,6 +1,6 @@
 """Parameters as data: one declaration gives validation, one error sentence, JSON Schema and documentation.
 
-A parametrised class is a frozen dataclass whose fields are annotated with a constraint and a sentence::
+A parameterized class is a frozen dataclass whose fields are annotated with a constraint and a sentence::
 
     k: Annotated[int, AtLeast(2), "smallest number of people in a class"]
 
@@ -44,24 +44,24 @@ R = TypeVar("R")
 
 
 class Constraint:
-    """What a value must fulfil beyond its type. Subclasses are frozen dataclasses."""
+    """A requirement on a value beyond its type. Subclasses are frozen dataclasses."""
 
     def holds(self, value: Any) -> bool:
-        """Whether ``value`` fulfils the constraint."""
+        """Return whether ``value`` fulfills the constraint."""
         raise TypeError(f"{type(self).__name__} does not define holds")
 
     def sentence(self) -> str:
-        """The constraint in words, to stand after the type's name."""
+        """Return the constraint in words, to follow the type's name."""
         raise TypeError(f"{type(self).__name__} does not define sentence")
 
     def schema(self) -> dict[str, Any]:
-        """The constraint in JSON Schema."""
+        """Return the constraint in JSON Schema."""
         return {}
 
 
 @dataclass(frozen=True)
 class AtLeast(Constraint):
-    """The number is not below ``low``.
+    """The number is at least ``low``.
 
     Examples
     --------
@@ -103,7 +103,7 @@ class Positive(Constraint):
 
 @dataclass(frozen=True)
 class Between(Constraint):
-    """The number lies between ``low`` and ``high``; ``closed`` says which ends belong.
+    """The number lies between ``low`` and ``high``; ``closed`` says which ends are included.
 
     Examples
     --------
@@ -138,7 +138,7 @@ class Between(Constraint):
 
 @dataclass(frozen=True)
 class OfValues:
-    """Marks a parameter that names values of the table: others are told how many, never which."""
+    """Marks a parameter that names values of the table: others see how many, never which."""
 
 
 @dataclass(frozen=True)
@@ -155,7 +155,7 @@ class Param:
         One sentence for people.
     required : bool
     default : Any
-        ``None`` where required.
+        ``None`` if required.
     of_values : bool
         Whether it names values of the table.
     """
@@ -169,12 +169,12 @@ class Param:
     of_values: bool = False
 
     def expected(self) -> str:
-        """What the parameter takes, in words: ``an int >= 2``."""
+        """Return what the parameter accepts, in words: ``an int >= 2``."""
         words = " ".join([_type_words(self.type), *(c.sentence() for c in self.constraints)])
         return f"{'an' if words[0] in 'aeiou' else 'a'} {words}"
 
     def coerce(self, value: Any, owner: str) -> Any:
-        """Return the value in the declared type, or raise the one error sentence."""
+        """Return the value in the declared type, or raise the error."""
         ok, coerced = _fit(value, self.type)
         if ok and coerced is not None:
             ok = all(c.holds(coerced) for c in self.constraints)
@@ -198,9 +198,9 @@ class Param:
 
 
 class Parametrised:
-    """Mixin of frozen dataclasses whose annotated fields are their parameters.
+    """Mixin for frozen dataclasses whose annotated fields are their parameters.
 
-    ``name`` is the kebab-case name in policies; it is derived from nothing and must be declared.
+    ``name`` is the kebab-case name in policies; it must be declared.
 
     Examples
     --------
@@ -220,7 +220,7 @@ class Parametrised:
     if not TYPE_CHECKING:
 
         def __new__(cls, *args: Any, **kwargs: Any) -> Self:
-            """Refuse misspelt parameters with a hint, before the dataclass refuses them without one."""
+            """Refuse misspelled parameters with a hint, before the dataclass refuses them without one."""
             known = [field.name for field in dataclasses.fields(cls) if field.init]
             for name in (name for name in kwargs if name not in known):
                 raise ParameterError(
@@ -242,7 +242,7 @@ class Parametrised:
 
     @classmethod
     def build(cls, values: Mapping[str, Any] | None = None) -> Self:
-        """Build an instance from policy data, with a hint where a name is misspelt."""
+        """Build an instance from policy data, with a hint if a name is misspelled."""
         values = dict(values or {})
         known = {p.name: p for p in cls.params()}
         for key in values:
@@ -259,7 +259,7 @@ class Parametrised:
         return {p.name: _plain(shown[p.name]) for p in self.params() if p.required or shown[p.name] != p.default}
 
     def told(self) -> dict[str, Any]:
-        """Return what ``values`` returns, without values of the table: for messages, reports and logs."""
+        """Return ``values`` without values of the table: for messages, reports and logs."""
         hidden = {p.name for p in self.params() if p.of_values}
         return {
             name: f"{len(value)} {'value' if len(value) == 1 else 'values'}" if name in hidden and value else value
@@ -308,7 +308,7 @@ def _plain(value: Any) -> Any:
 
 
 def _fit(value: Any, wanted: Any) -> tuple[bool, Any]:
-    """Tell whether ``value`` is of type ``wanted``, and return it in exactly that type.
+    """Return whether ``value`` is of type ``wanted``, and the value in exactly that type.
 
     Examples
     --------
@@ -376,7 +376,7 @@ def _type_words(wanted: Any) -> str:
 
 
 def _value_words(value: Any, *, of_values: bool = False) -> str:
-    """Tell a wrong value, without the keys and texts of a mapping, and other values of the table.
+    """Describe a wrong value, without the keys and texts of a mapping, and other values of the table.
 
     Examples
     --------
@@ -436,13 +436,13 @@ _TEXT = (str, bytes, bytearray)
 def typed(function: Callable[P, R]) -> Callable[P, R]:
     """Check the arguments of a function against its annotations before it is called.
 
-    What an annotation says with names that only type checkers know is not checked. Messages tell the type of a wrong
+    Annotations with names that only type checkers know are not checked. Messages name the type of a wrong
     argument, never the argument.
 
     Raises
     ------
     ArgumentError
-        If an argument is missing, unknown or of a wrong type.
+        If an argument is missing, unknown or of the wrong type.
 
     Examples
     --------
@@ -486,7 +486,7 @@ def _bound(
                 f"{named} has no argument {unknown[0]!r}.", hint=did_you_mean(unknown[0], known)
             ) from None
         raise ArgumentError(
-            f"{named} was called with other arguments than it takes: {error}.", hint=f"See help(hushtable.{named})."
+            f"{named} was called with the wrong arguments: {error}.", hint=f"See help(hushtable.{named})."
         ) from None
 
 
@@ -504,7 +504,7 @@ def _wrong(named: str, name: str, hint: Any, value: Any) -> ArgumentError:
 
 
 def _argument_hint(function: Callable[..., Any], parameter: inspect.Parameter) -> Any:
-    """What a parameter takes; Any for further ones, and for what only type checkers know."""
+    """Return what a parameter accepts; Any for variadic ones, and for names that only type checkers know."""
     if parameter.kind in (parameter.VAR_POSITIONAL, parameter.VAR_KEYWORD) or parameter.annotation is parameter.empty:
         return Any
     return _evaluated(function, parameter.annotation)
@@ -525,7 +525,7 @@ def _parts(hint: Any) -> tuple[Any, ...]:
 
 
 def _argument_fits(value: Any, hint: Any) -> bool:
-    """Whether a value is of a type, as far as that can be told without looking at many of its parts.
+    """Return whether a value is of a type, without examining many of its parts.
 
     Examples
     --------

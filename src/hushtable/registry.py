@@ -1,7 +1,7 @@
 """Name -> class, for the command line, the studio, the docs and plug-ins.
 
 A registry holds the classes of one package, and those that plug-ins add through the entry points of the same group. The
-class that is called ``k-anonymity`` in policies is in the file ``k_anonymity.py``, so one name imports one module, and
+class that policies call ``k-anonymity`` is in the file ``k_anonymity.py``, so one name imports one module, and
 adding a model means adding a file. Only listing a registry imports all of it.
 """
 
@@ -37,11 +37,11 @@ class Registry(Mapping[str, type[T]], Generic[T]):
     Parameters
     ----------
     kind : str
-        What it holds, in the singular, for error messages.
+        Kind of entries, in the singular, for error messages.
     package : str
-        The package whose modules are searched; also the entry-point group of plug-ins.
+        Package whose modules are searched; also the entry-point group of plug-ins.
     base : str
-        The name of the base class, as ``module:class`` below the package.
+        Name of the base class, as ``module:class`` below the package.
 
     Examples
     --------
@@ -63,7 +63,7 @@ class Registry(Mapping[str, type[T]], Generic[T]):
         self._added: dict[str, type[T]] = {}
 
     def _all(self) -> dict[str, type[T]]:
-        """Every class by name, sorted; two of one name are refused."""
+        """Every class by name, sorted; duplicate names are refused."""
         if not self._complete:
             found: dict[str, type[T]] = {}
             for modules in self._files.values():
@@ -74,7 +74,7 @@ class Registry(Mapping[str, type[T]], Generic[T]):
         return dict(sorted({**self._found, **self._added}.items())) if self._added else self._found
 
     def _one(self, name: str) -> type[T] | None:
-        """The class of this name, importing as little as possible."""
+        """Return the class of this name, importing as little as possible."""
         if name in self._added:
             return self._added[name]
         if name not in self._found and not self._complete:
@@ -135,7 +135,7 @@ class Registry(Mapping[str, type[T]], Generic[T]):
         return self[name].build(values)
 
     def chosen(self, what: Any, values: Mapping[str, Any] | None = None) -> T:
-        """Return an instance: the one given, or one of the class that is given or named.
+        """Return an instance: the given one, or one of the given or named class.
 
         Examples
         --------
@@ -145,12 +145,12 @@ class Registry(Mapping[str, type[T]], Generic[T]):
         DistinctL(on=None, l=3)
         >>> models.chosen(5)
         Traceback (most recent call last):
-        hushtable.errors.UsageError: Models are given by name or as objects, not as int. Write, for example, 'a-d'.
+        hushtable.errors.UsageError: Models must be names or objects, not int. Write, for example, 'a-d'.
         """
         if isinstance(what, self._base_class):
             if values:
                 raise UsageError(
-                    f"The {self.kind} is an object that has its parameters already.",
+                    f"The {self.kind} is an object, which has its parameters already.",
                     code="parameters-twice",
                     hint=f"Give the parameters to {type(what).__name__}(...), or name the {self.kind} by text.",
                 )
@@ -159,14 +159,14 @@ class Registry(Mapping[str, type[T]], Generic[T]):
             return what.build(values)
         if not isinstance(what, str):
             raise UsageError(
-                f"{self.kind.capitalize()}s are given by name or as objects, not as {type(what).__name__}.",
+                f"{self.kind.capitalize()}s must be names or objects, not {type(what).__name__}.",
                 code=f"unknown-{self.kind}",
                 hint=f"Write, for example, {next(iter(self))!r}.",
             )
         return self.build(what, values)
 
     def plug_ins(self) -> dict[str, type[T]]:
-        """Return the classes that installed plug-ins add, and those that this process registered, by name."""
+        """Return the classes of installed plug-ins and those that this process registered, by name."""
         found: dict[str, type[T]] = {}
         _collect([point.load() for point in entry_points(group=self.package)], self._base_class, found, None)
         return {**found, **self._added}
@@ -181,12 +181,12 @@ class Registry(Mapping[str, type[T]], Generic[T]):
         return self._added
 
     def add(self, cls: type[T]) -> None:
-        """Register a class of this process. A class that is defined anew, as in a notebook, replaces itself.
+        """Register a class in this process. A class that is defined again, as in a notebook, replaces itself.
 
         Raises
         ------
         UsageError
-            If it is not complete, or another class has its name.
+            If it is incomplete, or another class has its name.
         """
         _check_complete(cls, self.kind)
         before = self._one(cls.name)
@@ -202,7 +202,7 @@ class Registry(Mapping[str, type[T]], Generic[T]):
         self._added[cls.name] = cls
 
     def discard(self, name: str) -> None:
-        """Forget a class that this process registered."""
+        """Remove a class that this process registered."""
         self._added.pop(name, None)
 
     def by_class_name(self, name: str) -> type[T] | None:
@@ -254,23 +254,23 @@ def _collect(members: Any, base: type[T], found: dict[str, type[T]], module: str
 
 
 def _check_complete(cls: type[Parametrised], kind: str) -> None:
-    """Refuse a class that could not be built or named."""
+    """Refuse a class that could not be instantiated or named."""
     missing = sorted(getattr(cls, "__abstractmethods__", ()))
     if missing:
         raise UsageError(
-            f"{cls.__name__} is no complete {kind}: it does not define {', '.join(missing)}.",
+            f"{cls.__name__} is an incomplete {kind}: it does not define {', '.join(missing)}.",
             code="incomplete",
-            hint=f"Look at the base class: help({cls.__mro__[1].__module__}.{cls.__mro__[1].__name__}).",
+            hint=f"See the base class: help({cls.__mro__[1].__module__}.{cls.__mro__[1].__name__}).",
         )
     if not isinstance(cls.name, str) or not re.fullmatch(r"[a-z0-9]+(-[a-z0-9]+)*", cls.name):
         raise UsageError(
-            f"{cls.__name__} has no name in lower case with hyphens, which policies would use.",
+            f"{cls.__name__} has no lowercase name with hyphens for use in policies.",
             code="no-name",
             hint='Write, for example, name: ClassVar[str] = "my-name" in the class.',
         )
     if "__dataclass_fields__" not in vars(cls):
         raise UsageError(
-            f"{cls.__name__} is not a dataclass, so that its parameters are unknown.",
+            f"{cls.__name__} is not a dataclass, so its parameters are unknown.",
             code="no-dataclass",
             hint="Write @dataclass(frozen=True) above the class.",
         )
@@ -293,10 +293,10 @@ templates: Registry[Any] = Registry("template", "hushtable.report.templates", "b
 
 
 def register(cls: type[C]) -> type[C]:
-    """Make a class of your own known by its name, in this process: also as a decorator.
+    """Register your own class under its name in this process; also usable as a decorator.
 
-    Policies, comparisons and reports then find it like a built-in one. Objects of a class need no registering: a policy
-    takes them as they are. To share a class with others, put it into a package with an entry point.
+    Policies, comparisons and reports then find it like a built-in one. Objects of a class need not be registered: a
+    policy accepts them directly. To share a class with others, put it into a package with an entry point.
 
     Parameters
     ----------
@@ -312,7 +312,7 @@ def register(cls: type[C]) -> type[C]:
     Raises
     ------
     UsageError
-        If it is none of these, is not complete, or has the name of another one.
+        If it is none of these, is incomplete, or has the name of another one.
 
     Examples
     --------
@@ -335,7 +335,7 @@ def register(cls: type[C]) -> type[C]:
     if known is None:
         what = cls.__name__ if isinstance(cls, type) else f"an object of {type(cls).__name__}"
         raise UsageError(
-            f"Only classes can be registered that inherit from a base class of hushtable, not {what}.",
+            f"Only classes that inherit from a base class of hushtable can be registered, not {what}.",
             code="not-a-kind",
             hint="For a model, inherit from hushtable.models.base.PrivacyModel or SensitiveModel.",
         )

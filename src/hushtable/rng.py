@@ -114,7 +114,7 @@ def integers(seed: int, stream: str, n: int, low: int, high: int, start: int = 0
     if not 1 <= span <= 1 << 32:
         raise ParameterError(f"low must be below high, by at most 2**32. Got low={low}, high={high}.")
     words, half, width = bits(seed, stream, n, start), np.uint64(32), np.uint64(span)
-    # the upper 64 bits of word * span: no remainder, so no value is favoured by more than span / 2**64
+    # the upper 64 bits of word * span: no remainder, so no value is favored by more than span / 2**64
     lower = (words & np.uint64(0xFFFFFFFF)) * width >> half
     return (((words >> half) * width + lower) >> half).astype(np.int64) + low
 

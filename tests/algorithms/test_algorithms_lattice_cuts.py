@@ -211,7 +211,7 @@ def places(algorithm, **options):
 
 @pytest.mark.parametrize("algorithm", [BottomUpGeneralization(), TopDownSpecialization()])
 def test_without_classes_and_published_at_the_nodes_of_the_cut(algorithm):
-    """Asia is specialised, Europe is not: Italy and Spain would stand alone."""
+    """Asia is specialized, Europe is not: Italy and Spain would stand alone."""
     for style in (form for form in chosen_forms() if not form.any_groups):
         shown = places(algorithm, cells=style).published.column("country").to_pylist()
         assert Counter(shown) == {"China": 3, "Japan": 3, "Europe": 4}

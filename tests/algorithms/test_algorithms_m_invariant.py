@@ -294,7 +294,7 @@ def test_counterfeits_are_spelt_like_records(ledger, kind, texts, values):
 
 
 def test_with_a_ledger_nobody_is_left_out(ledger):
-    with pytest.raises(IncompatibleError, match="leaves nobody out") as caught:
+    with pytest.raises(IncompatibleError, match="must not suppress anyone") as caught:
         policy(ledger=str(ledger.path), suppression=0.1).plan()
     assert "suppression: 0" in caught.value.hint
 

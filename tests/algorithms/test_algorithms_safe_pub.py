@@ -138,7 +138,7 @@ def test_records_are_drawn_with_the_stated_chance():
     assert abs(draw(n, 0.3).mean() - 0.3) < 5 * math.sqrt(0.25 / n)
 
 
-# the audit: two neighbouring tables, many runs, a lower confidence bound for epsilon
+# the audit: two neighboring tables, many runs, a lower confidence bound for epsilon
 
 
 MODEL = DifferentialPrivacy(epsilon=1, delta=1e-2)

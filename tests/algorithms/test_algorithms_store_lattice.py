@@ -26,7 +26,7 @@ from hushtable.testing.plain_store import PlainStore
 
 
 def tree(generator, leaves: int, height: int) -> Coded:
-    """A random hierarchy: every level merges nodes of the one below, neighbours or not."""
+    """A random hierarchy: every level merges nodes of the one below, neighbors or not."""
     levels, names = [np.arange(leaves)], [tuple(map(str, range(leaves)))]
     for h in range(1, height + 1):
         n = len(names[-1])

@@ -55,7 +55,7 @@ def test_two_children_under_a_node():
     quasi = {"country": {"hierarchy": WORLD, "cells": "nodes"}}
     plan = ht.Policy(quasi=quasi, sensitive=["pay"], models=[ht.KAnonymity(k=2)], cells="intervals").plan()
     result = run_plan(table, replace(plan, algorithm=Given(labels=(0, 0, 1, 1, 2, 2)))).attack("downcoding")
-    # Fiji is not generalised, so its people are no targets
+    # Fiji is not generalized, so its people are no targets
     assert (result.targets, result.rate) == (4, 1.0)
     assert len(COUNTRIES) == 6
 

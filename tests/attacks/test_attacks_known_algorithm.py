@@ -182,7 +182,7 @@ def test_what_cannot_be_replayed_is_refused():
     table = people(40, 1)
     view = made(table, [ProbabilisticL(l=2)], algorithms.build("mondrian"))
     vars(view)["algorithm"] = algorithms.build("mdav")
-    with pytest.raises(UsageError, match="does not make this release again") as caught:
+    with pytest.raises(UsageError, match="does not reproduce this release") as caught:
         KnownAlgorithm().run(view)
     assert caught.value.code == "not-reproduced"
     with pytest.raises(UsageError, match="not available"):

@@ -61,7 +61,7 @@ def test_one_class_links_nothing():
 
 def test_linkability_needs_two_tables():
     release = ht.anonymize(people(20), policy([ht.KAnonymity(k=2)]))
-    with pytest.raises(UsageError, match="'disease' is none"):
+    with pytest.raises(UsageError, match="'disease' is not one"):
         release.attack("linkability", first=["disease"])
     with pytest.raises(UsageError, match="for the second table"):
         release.attack("linkability", first=["age", "zip"])

@@ -33,7 +33,7 @@ def test_the_search_works_from_a_folder(site: Path, chromium: Any) -> None:
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_everything_can_be_read(site: Path, chromium: Any, scheme: str) -> None:
-    """Contrast, and links that differ from text in more than colour; the rest of axe's rules is the theme's."""
+    """Contrast, and links that differ from text in more than color; the rest of axe's rules is the theme's."""
     from axe_playwright_python.sync_playwright import Axe
 
     context = chromium.new_context(viewport={"width": 1280, "height": 800}, color_scheme=scheme)

@@ -112,7 +112,7 @@ def test_nothing_is_requested_and_nothing_is_refused(chromium: Any, adult_report
 
 def test_first_screen_tells_the_verdict_and_the_limits(page: Any, adult_report: tuple[Path, float]) -> None:
     page.goto(adult_report[0].as_uri())
-    for text in ("The policy holds", "This holds if", "Not promised"):
+    for text in ("The policy holds", "Assumptions", "Not promised"):
         box = page.get_by_text(text, exact=False).first.bounding_box()
         assert box["y"] + box["height"] < 800
 

@@ -16,7 +16,7 @@ def test_any_table_is_audited(call, people):
 def test_a_check_is_a_gate(call, people):
     failing = call("audit", people, "--quasi", "age,zip", "--check", "k=1000")
     assert failing.code == 1
-    assert "but has to be at least 1,000" in failing.err
+    assert "but must be at least 1,000" in failing.err
     assert call("audit", people, "--quasi", "age", "--check", "k=1000", "--json").data["code"] == "audit"
     assert call("audit", people, "--quasi", "age", "--check", "k").code == 2
     assert "k=5, not 'k'" in call("audit", people, "--quasi", "age", "--check", "k").err

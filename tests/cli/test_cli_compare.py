@@ -33,7 +33,7 @@ def compared(call, policy, people):
 
 def test_the_table_the_chart_and_the_reasons(compared, tmp_path):
     assert compared.code == 0
-    assert "6 settings were tried; 4 gave a release." in compared.words
+    assert "6 settings were tried; 4 produced a release." in compared.words
     assert "In all of them: distinct-l l=2." in compared.words
     assert "infeasible" in compared.words and "the table has 40 people" in compared.words
     assert compared.words.count("k-anonymity k=99 + distinct-l l=2: infeasible.") == 2
@@ -71,7 +71,7 @@ def test_a_suggestion_is_a_policy_that_runs(call, compared, people, tmp_path):
     (tmp_path / "sub").mkdir()
     found = call("suggest", "comparison", "--minimise", "ncp", "--where", "prosecutor <= 0.2", "-o", "sub/chosen.yaml")
     assert found.code == 0
-    assert "of 6 settings fulfil prosecutor <= 0.2." in found.words
+    assert "of 6 settings meet prosecutor <= 0.2." in found.words
     text = (tmp_path / "sub" / "chosen.yaml").read_text()
     assert text.startswith("# Suggested by hushtable") and "#   prosecutor: 0.2" in text
     run = call("run", "sub/chosen.yaml", "--data", people, "--json")
@@ -105,7 +105,7 @@ def test_where_no_setting_fulfils_the_conditions(call, compared, tmp_path):
         (["--suppression", "2"], "suppression"),
         (["--measures", "ncpp"], "Did you mean 'ncp'?"),
         (["--utility", "ncpp"], "did not measure"),
-        (["--output", "policy.yaml"], "cannot be made"),
+        (["--output", "policy.yaml"], "cannot be created"),
     ],
 )
 def test_what_cannot_be_compared(call, policy, people, words, sentence):
@@ -120,11 +120,11 @@ def test_what_cannot_be_compared(call, policy, people, words, sentence):
         ("policy: policy.yaml\nalgorithm: [mondrian]\n", "line 2: There is no setting 'algorithm' in a comparison."),
         ("algorithms: [mondrian]\n", "names no policy"),
         ("policy: nowhere.yaml\n", "There is no policy file"),
-        ("policy: policy.yaml\nmodels: {k-anonymity: {k: 2}}\n", "'models' is a list"),
+        ("policy: policy.yaml\nmodels: {k-anonymity: {k: 2}}\n", "'models' must be a list"),
         ("policy: policy.yaml\nmodels: []\n", "'models' of the comparison is empty"),
         ("policy: policy.yaml\nmodels: [5]\n", "a name, or a name with parameters"),
         ("policy: policy.yaml\nmeasures: [5]\n", "a name, or a name with parameters"),
-        ("policy: policy.yaml\nmeasures: [{ncp: 5}]\n", "are a mapping"),
+        ("policy: policy.yaml\nmeasures: [{ncp: 5}]\n", "must be a mapping"),
         ("policy: policy.yaml\nrisks: [{a: {}, b: {}}]\n", "a name, or a name with parameters"),
         ("policy: policy.yaml\nsuppression: [high]\n", "suppression"),
         ("policy: policy.yaml\ncells: [5]\n", "cells"),

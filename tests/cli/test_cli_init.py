@@ -65,7 +65,7 @@ def test_each_marker_and_the_people_are_told_once(call, tmp_path):
     data = write_csv(tmp_path / "p.csv", lines, header="patient_no,age,town")
     answer = call("init", data)
     assert answer.out.count("'NA'") == 1
-    assert "town: 'n/a' may stand for a missing value" in answer.words
+    assert "town: 'n/a' may represent a missing value" in answer.words
     assert "patient_no repeats: a person seems to have several rows" in answer.words
     assert load_policy(tmp_path / "policy.yaml").entity == "patient_no"
 
@@ -82,7 +82,7 @@ def test_a_file_without_names_is_noticed(call, tmp_path):
     """Its first person would be published as the names of the columns."""
     (tmp_path / "bare.csv").write_text("Ann,31,2020-01-02,flu\nBob,32,2020-01-03,gout\nCyd,33,2020-01-04,flu\n")
     answer = call("init", "bare.csv", "--output", "bare.yaml")
-    assert "31, 2020-01-02: a name that could be a value" in answer.words
+    assert "31, 2020-01-02: this name could be a value" in answer.words
     assert "names are published" in answer.words and max(map(len, answer.out.splitlines())) <= 80
     text = (tmp_path / "bare.yaml").read_text()
     assert "# The first line of the file may be a record: 31, 2020-01-02\n" in text

@@ -125,11 +125,11 @@ def test_what_is_for_one_table_is_refused(call, release, words):
 def test_options_for_one_table_are_refused(call, linked):
     policy, data = linked
     answer = call("run", policy, "--data", data, "--part-rows", 5)
-    assert (answer.code, "--part-rows does not go with a policy of linked tables" in answer.words) == (2, True)
+    assert (answer.code, "--part-rows cannot be used with a policy of linked tables" in answer.words) == (2, True)
     answer = call("run", policy, "--data", data, "--master", "local[1]")
     assert (answer.code, "A master is Spark's." in answer.words) == (2, True)
     answer = call("verify", data, "--policy", policy, "--rerun")
-    assert (answer.code, "--rerun does not go with a policy of linked tables" in answer.words) == (2, True)
+    assert (answer.code, "--rerun cannot be used with a policy of linked tables" in answer.words) == (2, True)
     answer = call("run", policy, "--data", f"sqlite:///{data}/clinic.db", "--engine", "spark")
     assert (answer.code, "read by one connection, in one snapshot, without Spark" in answer.words) == (2, True)
 

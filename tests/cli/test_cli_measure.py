@@ -34,7 +34,7 @@ def test_other_originals_are_refused(call, release, tmp_path):
     )
     answer = call("measure", release, "--data", other, "--only", "query-error")
     assert answer.code == 2
-    assert "other records than those that the release was made of" in answer.err
+    assert "differ from those that the release was made from" in answer.err
     assert CANARY not in answer.out + answer.err
 
 
@@ -59,7 +59,7 @@ def test_what_is_not_a_release(call, people, tmp_path):
     (tmp_path / "empty").mkdir()
     answer = call("measure", "empty", "--data", people)
     assert answer.code == 2
-    assert "There is no release.json" in answer.err and "as 'hushtable run' wrote it" in answer.err
+    assert "There is no release.json" in answer.err and "that 'hushtable run' wrote" in answer.err
     answer = call("measure", people, "--data", people)
     assert answer.code == 2
     assert "is not a folder" in answer.err

@@ -21,7 +21,7 @@ def test_a_dry_run_changes_nothing_and_writing_keeps_the_originals(call, old):
     before = contents(old)
     answer = call("migrate", old, old / "release")
     assert answer.code == 0 and "Nothing was written. Add --write." in answer.out
-    assert "left as it is" in answer.out and contents(old) == before
+    assert "part of a release: unchanged" in answer.out and contents(old) == before
     data = call("migrate", old, old / "release", "--write", "--json").data
     assert data["written"] and {f["kind"] for f in data["files"]} == {"policy", "release", "evidence", "ledger"}
     after = contents(old)
@@ -38,9 +38,9 @@ def test_a_dry_run_changes_nothing_and_writing_keeps_the_originals(call, old):
 def test_nothing_is_changed_where_one_file_cannot_be(call, old):
     (old / "policy.yaml.format-1").write_text("somebody else's")
     before = contents(old)
-    assert "exists, with other content" in call("migrate", old / "release", old, "--write").err
+    assert "exists with different content" in call("migrate", old / "release", old, "--write").err
     assert contents(old) == before
-    assert "is no policy" in call("migrate", old / "people.csv").err
+    assert "is not a policy" in call("migrate", old / "people.csv").err
     assert call("migrate", old / "nowhere").code == 2
     (old / "policy.yaml").write_text("format: 9\ncolumns: {}\nmodels: []\n")
     assert "Install hushtable 0.9 or later" in call("migrate", old).err

@@ -78,15 +78,15 @@ def test_other_originals_are_refused(call, release, tmp_path):
     )
     answer = call("risk", release, "--data", other)
     assert answer.code == 2
-    assert "other records than those that the release was made of" in answer.err
+    assert "differ from those that the release was made from" in answer.err
     assert CANARY not in answer.out + answer.err
 
 
 def test_where_the_population_comes_from_is_said_once(call, policy, people):
     words = call("risk", people, "--policy", policy, "--only", "dankar,zayatz").words
-    assert words.count("taken for the whole population") == 1
+    assert words.count("treated as the whole population") == 1
     words = call("risk", people, "--policy", policy, "--only", "dankar,zayatz", "--fraction", "0.2").words
-    assert words.count("20.0% of the population, by the sampling fraction") == 1
+    assert words.count("20.0% of the population, according to the sampling fraction") == 1
 
 
 def test_thresholds_are_shown_with_their_operator(call, policy, people):
@@ -106,7 +106,7 @@ def test_survey_risks_in_words(call, tmp_path):
         "models: [k-anonymity: {k: 2}]\n"
     )
     found = call("risk", file, "--policy", policy)
-    assert "by the survey weights" in found.out
+    assert "according to the survey weights" in found.out
     assert all(name in found.out for name in ("individual", "household", "expected households"))
     named = call("risk", file, "--policy", policy, "--only", "l-diversity")
     assert "entropy" in named.out and max(map(len, named.out.splitlines())) <= 80

@@ -15,14 +15,14 @@ def test_from_a_run_to_a_checked_signature(call, policy, people, tmp_path):
     table = tmp_path / "release" / "release.json"
     table.write_text(table.read_text() + " ")
     answer = call(*told)
-    assert answer.code == 1 and "is not the one that the evidence describes" in answer.words
+    assert answer.code == 1 and "does not match the evidence" in answer.words
 
 
 def test_nothing_to_sign(call):
     answer = call("sign")
-    assert answer.code == 2 and "Nothing to sign" in answer.words
+    assert answer.code == 2 and "No file to sign" in answer.words
     answer = call("sign", "evidence.json", "--key", "absent.key")
-    assert answer.code == 2 and "is no signing key" in answer.words
+    assert answer.code == 2 and "is not a signing key" in answer.words
 
 
 def test_the_report_says_what_is_wrong_with_its_words_before_the_work(call, policy, people, tmp_path):

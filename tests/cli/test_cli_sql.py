@@ -73,10 +73,10 @@ def test_what_exists_and_what_is_read_is_not_replaced(database, call, policy):
     data = ("--data", f"{database}?table=the people")
     answer = call("run", policy, *data, "--to", f"{database}?table=the people", "--overwrite")
     assert answer.code == 2
-    assert "is the input" in answer.words
+    assert "is an input" in answer.words
     asked = ("--data", database, "--query", 'SELECT * FROM "the people"')
     answer = call("run", policy, *asked, "--to", f"{database}?table=the people", "--overwrite")
-    assert "is the input" in answer.words
+    assert "is an input" in answer.words
     assert call("run", policy, *data, "--to", f"{database}?table=open").code == 0
     answer = call("run", policy, *data, "--to", f"{database}?table=open", "--output", "again", "--json")
     assert (answer.code, answer.data["code"]) == (2, "exists")
@@ -148,7 +148,7 @@ def test_a_store(call, policy, people):
     assert call("run", policy, "--data", "memory://in/people.parquet", *to, "--output", "b").code == 2
     answer = call("run", policy, "--data", "memory://out/people.parquet", "--to", "memory://out/people.parquet",
                   "--overwrite", "--output", "c")  # fmt: skip
-    assert "is the input" in answer.words
+    assert "is an input" in answer.words
     assert call("run", policy, "--data", f"file://{people}", "--output", "d").code == 0
     assert call("verify", f"file://{Path('d').resolve()}/release.csv", "--policy", policy).code == 0
 
@@ -162,8 +162,8 @@ def test_a_store(call, policy, people):
         (["--data", f"postgresql://ann:{CANARY}@127.0.0.1:1/db?table=x"], "nobody listens there"),
         (["--data", f"mysql://ann:{CANARY}@h/x.parquet"], "fsspec does not know it"),
         (["--data", f"postgresql://ann:{CANARY}@127.0.0.1:1/db", "--query", "DROP TABLE x"], "is no SELECT"),
-        (["--data", "people.csv", "--to", "out.csv"], "is no address"),
-        (["--data", "people.csv", "--to", "file:///tmp/out.parquet"], "goes to a folder"),
+        (["--data", "people.csv", "--to", "out.csv"], "is not an address"),
+        (["--data", "people.csv", "--to", "file:///tmp/out.parquet"], "needs a folder"),
         (["--data", "people.csv", "--to", "sqlite:///out.db"], "a table is needed to write to"),
         (["--data", "people.csv", "--to", "sqlite:///no/out.db?table=x"], "folder does not exist"),
         (["--data", "people.csv", "--to", f"postgresql://ann:{CANARY}@127.0.0.1:1/db?table=x"], "nobody listens there"),
@@ -193,6 +193,6 @@ def test_a_population_in_a_database(tmp_path, call):
 def test_a_policy_with_a_password_is_refused(tmp_path):
     address = f"postgresql://ann:{CANARY}@127.0.0.1:1/db?table=x"
     policy = ht.Policy(quasi=["age"], models=[{"k-map": {"k": 5}}], population=address)
-    with pytest.raises(PolicyError, match="holds a password") as caught:
+    with pytest.raises(PolicyError, match="contains a password") as caught:
         policy.plan()
     assert CANARY not in str(caught.value)

@@ -27,5 +27,5 @@ def test_a_line_of_the_policy_is_written():
 
 def test_a_model_is_removed_and_names_keep_their_capitals():
     setting = "remove distinct-l (on=Outcome, l=3) from models"
-    change = Change("model", "without distinct-l", setting, BEFORE, AFTER, 10, "'Outcome' may be learnt")
-    assert "Remove distinct-l (on=Outcome, l=3) from models; then 'Outcome' may be learnt." in printed(change)
+    change = Change("model", "without distinct-l", setting, BEFORE, AFTER, 10, "'Outcome' may be learned")
+    assert "Remove distinct-l (on=Outcome, l=3) from models; then 'Outcome' may be learned." in printed(change)

@@ -29,7 +29,7 @@ def test_other_formats(tmp_path, kind, start):
 def test_what_cannot_be_drawn(tmp_path):
     with pytest.raises(UsageError, match=r"Got '\.gif'"):
         OUTCOMES.chart(tmp_path / "a.gif")
-    with pytest.raises(UsageError, match="nothing to draw"):
+    with pytest.raises(UsageError, match="no chart to draw"):
         Outcomes((row("d", None, None),)).chart(tmp_path / "a.svg")
     assert list(tmp_path.iterdir()) == []
 

@@ -55,7 +55,7 @@ def test_a_row_that_lacks_the_quantity_is_not_the_closest():
 
 
 def test_without_any_release():
-    with pytest.raises(NotFound, match="None of the 1 settings gave a release"):
+    with pytest.raises(NotFound, match="None of the 1 settings produced a release"):
         Outcomes((row("d", None, None),)).suggest()
 
 
@@ -63,7 +63,7 @@ def test_without_any_release():
     "text", ["", "prosecutor", "prosecutor == 0.1", "<= 1", "prosecutor <= x", "prosecutor <= nan"]
 )
 def test_what_is_no_condition(text):
-    with pytest.raises(ParameterError, match="A condition is"):
+    with pytest.raises(ParameterError, match="A condition must be"):
         Condition.read(text)
 
 

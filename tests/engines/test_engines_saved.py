@@ -115,7 +115,7 @@ def test_a_batch_is_opened_and_added_to_a_ledger(tmp_path):
     batch.save(tmp_path / "batch")
     opened = ht.open_release(tmp_path / "batch", people.slice(40))
     assert opened.measures(MEASURES) == pytest.approx(batch.measures(MEASURES), nan_ok=True)
-    with pytest.raises(UsageError, match="does not give it again"):
+    with pytest.raises(UsageError, match="does not reproduce it"):
         opened.with_guards([])
     ledger = ht.Ledger(tmp_path / "ledger")
     assert ledger.add(earlier, name="first").ok and ledger.add(opened, name="batch", expect_new_people=True).ok
@@ -152,8 +152,8 @@ def test_another_original_is_refused(tmp_path):
     other = table().set_column(0, "age", pa.array([30] * 120))
     fewer = table(110)
     turned = table().take(pa.array(range(119, -1, -1)))
-    sizes = "has 110 records, and the release was made of 120"
-    for original, words in ((other, "other records"), (turned, "in another order"), (fewer, sizes)):
+    sizes = "has 110 records, but the release was made from 120"
+    for original, words in ((other, "differ from those"), (turned, "or their order"), (fewer, sizes)):
         with pytest.raises(DataError, match=words) as caught:
             ht.open_release(tmp_path / "out", original).measure("query-error")
         assert caught.value.code == "other-original"

@@ -128,7 +128,7 @@ def test_what_needs_all_rows_on_the_driver_refuses_a_spark_frame(spark):
         lambda: ht.Anonymizer(policy).fit(frame),
     ]
     for call in calls:
-        with pytest.raises(DataError, match="Spark DataFrame, and all of its rows would have to come to the driver"):
+        with pytest.raises(DataError, match="Spark DataFrame, all of whose rows would have to be sent to the driver"):
             call()
 
 

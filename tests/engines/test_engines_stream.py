@@ -238,7 +238,7 @@ def test_a_streamed_release_is_held_against_the_ledger(tmp_path: Path) -> None:
 
 def test_more_rows_than_places(files: dict[str, list[Path]], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(stream, "MOST_ROWS", ROWS - 1)
-    with pytest.raises(DataError, match=r"has 400 rows, and a release has at most 399\. Run it on Spark"):
+    with pytest.raises(DataError, match=r"has 400 rows, but a release can have at most 399\. Run it on Spark"):
         run_files(files["parquet"], policy_of().plan(), tmp_path / "release")
     assert not (tmp_path / "release").exists()
 
@@ -258,7 +258,7 @@ def test_wrong_calls(files: dict[str, list[Path]], tmp_path: Path) -> None:
 
 
 def test_files_of_other_types_are_refused(files: dict[str, list[Path]], tmp_path: Path) -> None:
-    with pytest.raises(DataError, match="another type in some of the files: 'age', 'pay', 'score'"):
+    with pytest.raises(DataError, match="different types in some of the files: 'age', 'pay', 'score'"):
         run_files([*files["csv"], *files["parquet"]], policy_of().plan(), tmp_path / "out")
     assert not (tmp_path / "out").exists()
 

@@ -138,7 +138,7 @@ def test_another_secret_gives_other_draws(tmp_path, monkeypatch):
 
 
 def test_other_engines_refuse_before_any_work(tmp_path):
-    with pytest.raises(IncompatibleError, match="treatments look at, and the policy treats 'age', 'pay', 'day'"):
+    with pytest.raises(IncompatibleError, match="treatments need, but the policy treats 'age', 'pay', 'day'"):
         ht.run(tmp_path / "nowhere.csv", policy(), tmp_path / "out", engine="stream")
     with pytest.raises(IncompatibleError, match="Spark engine does not hold"):
         ht.run(tmp_path / "nowhere.csv", policy(), tmp_path / "out", engine="spark")
@@ -146,13 +146,13 @@ def test_other_engines_refuse_before_any_work(tmp_path):
 
     with pytest.raises(IncompatibleError, match="Spark engine does not hold"):
         check_engine(policy().plan())
-    with pytest.raises(IncompatibleError, match="new batch would be treated apart"):
+    with pytest.raises(IncompatibleError, match="new batch would be treated separately"):
         ht.increment(people(), policy(), ht.anonymize(people(), policy()))
     from hushtable.ledger.ledger import Ledger
 
-    with pytest.raises(IncompatibleError, match="A ledger follows true values"):
+    with pytest.raises(IncompatibleError, match="A ledger tracks true values"):
         Ledger(tmp_path / "l").add(ht.anonymize(people(), policy()))
-    with pytest.raises(IncompatibleError, match="A ledger follows true values"):
+    with pytest.raises(IncompatibleError, match="A ledger tracks true values"):
         policy().changed(ledger={"file": "l", "new": True, "person": "id"})
     from hushtable.engines.choose import choose
 
@@ -164,7 +164,7 @@ PSEUDONYM = {"role": "pseudonym", "treatment": {"pseudonym": {"keep_format": Tru
 
 def test_a_missing_key_is_refused_before_any_work(tmp_path):
     settings = policy(id=PSEUDONYM).based_in(tmp_path)
-    with pytest.raises(UsageError, match=r"no key '.*project.key'.*Make one with: hushtable pseudonyms new-key"):
+    with pytest.raises(UsageError, match=r"no key '.*project.key'.*Create one with: hushtable pseudonyms new-key"):
         ht.run(tmp_path / "nowhere.csv", settings, tmp_path / "out")
 
 
@@ -225,11 +225,11 @@ def test_all_values_of_a_shape_are_permuted():
 def test_check_run_and_report_say_that_pseudonyms_are_no_anonymisation(tmp_path):
     release = ht.anonymize(people(), policy(id={"role": "pseudonym"}, day={"role": "drop"}))
     cautions = [str(one) for one in policy(id={"role": "pseudonym"}, day={"role": "drop"}).cautions()]
-    assert any("It is not anonymisation" in one for one in cautions)
+    assert any("This is not anonymization" in one for one in cautions)
     told = policy(id={"role": "pseudonym"}, day={"role": "drop"}).cautions(people())
     assert "unique" not in {one.code for one in told}
     assert any("verified on the treated values" in one for one in cautions)
     release.report(tmp_path / "evidence.html")
     text = (tmp_path / "evidence.html").read_text()
-    assert "pseudonym (not anonymised)" in text and "That pseudonyms are anonymous" in text
+    assert "pseudonym (not anonymized)" in text and "That pseudonyms are anonymous" in text
     assert "treated by top-bottom-coding and noise" in text

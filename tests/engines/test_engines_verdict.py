@@ -79,7 +79,7 @@ def test_several_models_that_bind_together_are_tried_together():
     found = ht.anonymize(table, strict).verdict
     both_gone = "without distinct-l (on=one, l=3) and distinct-l (on=two, l=3)"
     change = next(c for c in found.changes if c.what == both_gone)
-    assert change.price == "'one', 'two' may be learnt about somebody"
+    assert change.price == "'one', 'two' may be learned about somebody"
     assert change.gain > max((c.gain for c in found.changes if c.kind == "model" and c is not change), default=0)
 
 

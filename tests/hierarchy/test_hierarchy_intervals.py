@@ -182,7 +182,7 @@ def test_decimal_widths_nest_although_their_float_quotient_is_not_whole():
 
 
 def test_cuts_and_quantiles_that_do_not_nest():
-    with pytest.raises(HierarchyError, match="cuts at level 2 are no proper subset"):
+    with pytest.raises(HierarchyError, match="cuts at level 2 are not a proper subset"):
         Intervals(cuts=((10, 20), (15,)))
     with pytest.raises(HierarchyError, match="4 quantiles at level 2 do not divide 10"):
         Intervals(quantiles=(10, 4))
@@ -196,11 +196,11 @@ def test_cuts_and_quantiles_that_do_not_nest():
         ({"widths": (0,)}, "must be numbers > 0"),
         ({"widths": ()}, "must be numbers > 0"),
         ({"widths": (float("inf"),)}, "must be numbers > 0"),
-        ({"cuts": (3, 1)}, "must be rising"),
-        ({"cuts": ()}, "must be rising"),
+        ({"cuts": (3, 1)}, "must be ascending"),
+        ({"cuts": ()}, "must be ascending"),
         ({"cuts": (1, (2, 3))}, "not both"),
         ({"quantiles": (1,)}, "int >= 2"),
-        ({"quantiles": (4,), "origin": 1}, "goes with 'widths', not with 'quantiles'"),
+        ({"quantiles": (4,), "origin": 1}, "cannot be used with 'quantiles'"),
         ({"widths": (5,), "low": 9, "high": 9}, "low < high"),
         ({"widths": (5,), "high": float("inf")}, "finite"),
     ],

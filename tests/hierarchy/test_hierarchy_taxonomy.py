@@ -66,12 +66,12 @@ def test_duplicate_rows_count_once():
 
 
 def test_two_rows_that_give_a_value_different_parents():
-    with pytest.raises(HierarchyError, match="1 of the labels at level 0 stand below more than one label of level 1"):
+    with pytest.raises(HierarchyError, match="1 of the labels at level 0 are below more than one label of level 1"):
         code(Taxonomy(rows=(("a", "x"), ("a", "y"))), ["a"])
 
 
 def test_inner_labels_with_two_parents():
-    with pytest.raises(HierarchyError, match="labels at level 1 stand below") as caught:
+    with pytest.raises(HierarchyError, match="labels at level 1 are below") as caught:
         code(Taxonomy(tree={"A": {"North": ["x"]}, "B": {"North": ["y"]}}), ["x"])
     assert caught.value.code == "not-nested"
 
@@ -213,9 +213,9 @@ def test_yaml_files(tmp_path):
         ("Scandinavia: [No]\n", "a bool"),
         ("a: [null]\n", "A label is a null"),
         ("a: [b\n", r"not valid YAML \(line"),
-        ("&x [*x]\n", "repeat too much"),
-        ("a: &x {b: *x}\n", "repeat too much"),
-        ("[&a [1], " + ", ".join(f"&{b} [*{a}, *{a}]" for a, b in pairwise("abcdefghijklmnopqrst")) + "]", "too much"),
+        ("&x [*x]\n", "expand too far"),
+        ("a: &x {b: *x}\n", "expand too far"),
+        ("[&a [1], " + ", ".join(f"&{b} [*{a}, *{a}]" for a, b in pairwise("abcdefghijklmnopqrst")) + "]", "too far"),
         ("", "A label is a null"),
         ("{}", "is empty"),
     ],

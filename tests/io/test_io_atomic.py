@@ -207,7 +207,7 @@ def test_overwriting_never_loses_other_files(tmp_path: Path) -> None:
     with pytest.raises(OutputError) as caught, atomic_folder(target, overwrite=True, owned=["*.csv"]) as folder:
         (folder / "a").write_text("new")
     assert str(caught.value) == (
-        f"The folder {str(target)!r} holds 1 other files or folders, which would be lost. Choose another folder, or "
+        f"The folder {str(target)!r} contains 1 other files or folders, which would be lost. Choose another folder, or "
         "move them away."
     )
     assert {p.name: p.read_text() for p in target.iterdir()} == {"thesis.doc": "years"}

@@ -199,8 +199,8 @@ def test_nul_bytes(file: Path) -> None:
 
 def test_a_quote_that_is_never_closed_does_not_swallow_rows(file: Path) -> None:
     message = (
-        "The file FILE ends inside a quoted field. Look for a quotation mark that is not closed; what follows it "
-        "was taken for one cell."
+        "The file FILE ends inside a quoted field. Look for a quotation mark that is not closed; the text after it "
+        "was read as one cell."
     )
     file.write_text(f'a,b\n1,"{CANARY}\n2,3\n4,5\n')
     fails(file, message, "unclosed-quote")

@@ -63,7 +63,7 @@ def test_excel_with_markers_among_numbers_and_dates(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("rows", "message"),
     [
-        ([], "is empty. The names belong in its first row."),
+        ([], "is empty. Put the column names into its first row."),
         ([["a"]], "has a header but no rows."),
         ([["a"], [True], [CANARY]], "Column 'a' of the file .* mixes text and true/false. Give all cells"),
         ([["a"], [1], [dt.datetime(2020, 1, 2)]], "Column 'a' of the file .* mixes numbers and dates. Give all cells"),

@@ -122,8 +122,8 @@ def test_unknown_ending(tmp_path: Path, name: str) -> None:
         with pytest.raises(DataError) as caught:
             use(path)
         assert str(caught.value) == (
-            f"The format of {str(path)!r} is not known by its ending. Known endings: .arrow .csv .feather .parquet .pq "
-            ".tsv .txt .xlsx, and .gz after .csv, .txt and .tsv."
+            f"The format of {str(path)!r} is not known by its suffix. Known suffixes: .arrow .csv .feather .parquet "
+            ".pq .tsv .txt .xlsx, and .gz after .csv, .txt and .tsv."
         )
     with pytest.raises(OutputError, match=r"A table cannot be written as .* Use one of .arrow .csv"):
         write_table(TABLE, path)

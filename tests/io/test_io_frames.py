@@ -25,7 +25,7 @@ DATA = {"age": [31, 45], "name": ["é", None]}
 
 
 def test_intervals_and_periods_of_pandas_are_text():
-    """pd.cut is how pandas users generalise."""
+    """pd.cut is how pandas users generalize."""
     ages = pd.Series([31.0, 35.0, 52.0, float("nan")])
     spans = [(0, 1), (1, 2), None, (0, 1)]
     frame = pd.DataFrame(
@@ -212,7 +212,7 @@ def test_no_columns(frame: Any) -> None:
 def test_not_a_frame() -> None:
     fails(
         [CANARY],
-        "A DataFrame is needed (pandas, polars, pyarrow or narwhals), not list. Read a file with "
+        "The table must be a DataFrame (pandas, polars, pyarrow or narwhals), not list. Read a file with "
         "hushtable.io.files.read_table, or build a DataFrame first.",
         "not-a-frame",
     )

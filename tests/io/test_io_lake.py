@@ -126,11 +126,11 @@ class TestOutput:
         with pytest.raises(OutputError, match="exists"):
             check_address(address, overwrite=False)
         check_address(address, overwrite=True)
-        with pytest.raises(OutputError, match="is the input"):
+        with pytest.raises(OutputError, match="is an input"):
             check_address(address, overwrite=True, inputs=[tmp_path / "out"])
         (tmp_path / "other").mkdir()
         (tmp_path / "other" / "notes.txt").write_text("mine")
-        with pytest.raises(OutputError, match="no Delta table"):
+        with pytest.raises(OutputError, match="not a Delta table"):
             check_address(f"delta:///{tmp_path}/other", overwrite=True)
 
     @pytest.mark.parametrize("engine", ["local", pytest.param("spark", marks=pytest.mark.spark)])

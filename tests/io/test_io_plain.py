@@ -57,5 +57,5 @@ def test_small_decimals_of_a_parquet_file(tmp_path, kind, role):
 def test_dictionaries_of_dictionaries_are_refused_in_words():
     twice = pa.DictionaryArray.from_arrays(pa.array([0, 0]), pa.array(["a"]).dictionary_encode())
     rules = ht.Policy(quasi=["age"], insensitive=["note"], models=[ht.KAnonymity(k=2)])
-    with pytest.raises(DataError, match="'note' holds values of type"):
+    with pytest.raises(DataError, match="'note' contains values of type"):
         ht.anonymize(pa.table({"age": [1, 1], "note": twice}), rules)

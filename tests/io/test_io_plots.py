@@ -62,7 +62,7 @@ def test_charts_return_axes_without_a_cell(shown):
             ax.figure.canvas.draw()
             assert "CANARY" not in texts(ax) and "Phthisis" not in texts(ax), name
         pyplot.close("all")
-        with pytest.raises(UsageError, match="drawn into matplotlib axes, not into str"):
+        with pytest.raises(UsageError, match="A chart needs matplotlib axes, not str"):
             found.plot(ax="here")
 
 
@@ -104,5 +104,5 @@ def policy_of(release) -> ht.Policy:
 
 def test_no_release_is_nothing_to_draw(table, policy):
     none = ht.compare(table, policy, {"models": [{"k-anonymity": {"k": [99]}}]})
-    with pytest.raises(UsageError, match="nothing to draw"):
+    with pytest.raises(UsageError, match="no chart to draw"):
         none.plot()

@@ -84,7 +84,7 @@ def test_file_addresses_are_files(tmp_path):
 def test_what_is_wrong_is_said(store, monkeypatch):
     with pytest.raises(DataError, match=r"There is no file 'memory://no\.parquet'"):
         read_table("memory://no.parquet")
-    with pytest.raises(UsageError, match="tables are Parquet"):
+    with pytest.raises(UsageError, match="tables must be Parquet"):
         read_table("memory://t.csv")
     with pytest.raises(UsageError, match="fsspec does not know it"):
         read_table("nowhere://t.parquet")

@@ -160,7 +160,7 @@ def test_queries_only_read(address, query):
     [
         ({"table": "nobody"}, "no such table"),
         ({"query": "SELECT nought FROM people"}, "no such column"),
-        ({"query": "SELECT FROM WHERE"}, "syntax|does not take the query"),
+        ({"query": "SELECT FROM WHERE"}, "syntax|not a single SELECT"),
         ({"table": "people", "columns": ["agee"]}, "has no column 'agee'. Did you mean 'age'"),
         ({}, "neither a table nor a query"),
         ({"query": "SELECT * FROM people WHERE age > 99"}, "has no rows"),

@@ -1,4 +1,4 @@
-"""Annealing and neighbours: compiled loops beside the same in Python, and what must hold whatever they do."""
+"""Annealing and neighbors: compiled loops beside the same in Python, and what must hold whatever they do."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Releases as plain data, and the ledger's judgement of them."""
+"""Releases as plain data, and the ledger's judgment of them."""
 
 from __future__ import annotations
 

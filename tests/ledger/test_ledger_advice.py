@@ -77,7 +77,7 @@ def test_several_columns_that_link_rows_are_named(book):
     assert not verdict.ok
     assert "Without the columns 'height' and 'weight' it would be accepted." in verdict.advice
     assert not any("the column '" in line for line in verdict.advice)
-    assert "but not while 'height' and 'weight' tell which rows are the same" in verdict.advice[-1]
+    assert "but not while 'height' and 'weight' reveal which rows are the same" in verdict.advice[-1]
 
 
 def test_nothing_is_tried_for_very_large_releases(book, monkeypatch):

@@ -1,4 +1,4 @@
-"""The judgement: worked examples, earlier promises, and crowds held against a search person by person."""
+"""The judgment: worked examples, earlier promises, and crowds held against a search person by person."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ def test_regrouping_leaves_one_value():
     verdict = verdict_of([FIRST, people(x="1a 4c", y="2b 3a")], DistinctL(l=2, on="disease"))
     # a is what the classes of 1 and 3 have in common, and so the other value of these classes is that of 4 and 2
     assert [(f.people, f.worst) for f in verdict.findings] == [(4, 1.0)]
-    with pytest.raises(VerificationError, match=r"distinct-l\(.*\) breaks for 4 people") as caught:
+    with pytest.raises(VerificationError, match=r"distinct-l\(.*\) fails for 4 people") as caught:
         verdict.raise_if_refused()
     assert caught.value.code == "ledger-refused"
 
@@ -74,7 +74,7 @@ def test_one_newcomer_in_an_old_class_is_known_by_difference():
     later = people(x="1a 2b 5d", y="3a 4c")
     (finding,) = verdict_of([FIRST, later], DistinctL(l=2, on="disease")).findings
     assert finding.people == finding.came == finding.certain == 1
-    assert "knows the disease of 1 person for certain" in finding.sentence()
+    assert "knows the disease of 1 person with certainty" in finding.sentence()
     (finding,) = verdict_of([FIRST, later], KAnonymity(k=2)).findings
     assert finding.people == 1
     both = people(x="1a 2b 5d 6a", y="3a 4c")

@@ -1,4 +1,4 @@
-"""An adversary who writes down every world that the published classes allow, held against the ledger's judgement."""
+"""An adversary who writes down every world that the published classes allow, held against the ledger's judgment."""
 
 from __future__ import annotations
 

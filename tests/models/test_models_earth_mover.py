@@ -9,7 +9,7 @@ from hushtable.models.t_closeness import equal_distance, hierarchical_distance, 
 
 
 def transport(p, q, ground):
-    """Least work that turns p into q: the definition, as a linear programme."""
+    """Least work that turns p into q: the definition, as a linear program."""
     n = len(p)
     rows = np.kron(np.eye(n), np.ones(n))
     columns = np.kron(np.ones(n), np.eye(n))

@@ -45,12 +45,12 @@ def refused(**settings: Any) -> PolicyError:
         (
             {"quasi": {"a": {"order": ["x", "y", "x"]}}},
             "value-twice",
-            "columns.a.order: 1 of the 3 values stand here twice.",
+            "columns.a.order: 1 of the 3 values are listed twice.",
         ),
         (
             {"quasi": ["a"], "sensitive": {"s": {"categories": {"x": [1, 2], "y": ["1"]}}}},
             "value-twice",
-            "columns.s.categories: 1 of the 3 values stand here twice.",
+            "columns.s.categories: 1 of the 3 values are listed twice.",
         ),
         (
             {"quasi": ["age"], "identifiers": ["person"], "entity": "persn"},
@@ -60,7 +60,7 @@ def refused(**settings: Any) -> PolicyError:
         (
             {"quasi": ["age", "person"], "entity": "person"},
             "entity-role",
-            "entity: 'person' identifies each row's person; published, it would link the rows of a person. "
+            "entity: 'person' identifies each row's person; if published, it would link the rows of a person. "
             "Give the column the role 'identifier'.",
         ),
         (

@@ -47,7 +47,7 @@ def message(text: str) -> str:
             "p.yaml: line 6: output.format: It must be one of csv, parquet. Got 'xls' instead.",
         ),
         (BASE + "output: csv", "p.yaml: line 6: output: It must be a mapping of settings. Got 'csv' instead."),
-        (BASE + "background: {on: disease}", "p.yaml: line 6: background: The setting 'file' is needed."),
+        (BASE + "background: {on: disease}", "p.yaml: line 6: background: The setting 'file' is required."),
         (BASE + "suppression: 2", "p.yaml: line 6: suppression: It must be at most 1. Got 2 instead."),
         (BASE + "suppression: -0.1", "p.yaml: line 6: suppression: It must be at least 0. Got -0.1 instead."),
         (BASE + "suppression: '0.1'", "p.yaml: line 6: suppression: It must be a number. Got '0.1' instead."),
@@ -83,7 +83,7 @@ def message(text: str) -> str:
         ),
         (
             "columns: {age: {}}\nmodels: [k-anonymity: {k: 2}]",
-            "p.yaml: line 1: columns.age: The setting 'role' is needed.",
+            "p.yaml: line 1: columns.age: The setting 'role' is required.",
         ),
         (
             BASE + "quasi: [x]",

@@ -66,7 +66,7 @@ def test_absolute_paths_stay(folder, tmp_path_factory) -> None:
 def test_probabilities_that_are_no_numbers(folder) -> None:
     (folder / "tables" / "beliefs.csv").write_text("age,country,disease,p\n1,FR,flu,often\n", encoding="utf-8")
     with pytest.raises(
-        DataError, match="column 'p' of the background table holds values that are not numbers"
+        DataError, match="column 'p' of the background table contains values that are not numbers"
     ) as caught:
         load_policy(folder / "policy.yaml").plan()
     assert "often" not in str(caught.value)

@@ -43,8 +43,8 @@ def test_without_guards_nothing_changes():
         ([{"minimality": {"exta": 0.5}}], "has no parameter 'exta'"),
         ([{"downcoding": {"spread": 0}}], "must be a float > 0"),
         ({"minimality": {}}, "It must be a list of guards."),
-        (["minimality", {"minimality": {"extra": 0.5}}], "The guard 'minimality' is there already."),
-        ([{"minimality": {}, "downcoding": {}}], "This is not one guard with its parameters."),
+        (["minimality", {"minimality": {"extra": 0.5}}], "The guard 'minimality' is listed twice."),
+        ([{"minimality": {}, "downcoding": {}}], "This is not a single guard with its parameters."),
     ],
 )
 def test_faults_say_what_and_where(given, words):

@@ -107,12 +107,12 @@ def test_lists_mappings_and_single_names() -> None:
         ),
         (
             {"quasi": ["a"], "models": [{"k-anonymity": 5}]},
-            "models[0].k-anonymity: The parameters stand by name. For example {k-anonymity: {k: 5}}.",
+            "models[0].k-anonymity: Parameters must be given by name. For example {k-anonymity: {k: 5}}.",
         ),
         (
             {"quasi": ["a"], "models": [{"k-anonymity": None, "k": 5}]},
-            "models[0]: This is not one model with its parameters. Write one name with its parameters, indented below "
-            "it or in braces: {k-anonymity: {k: 5}}.",
+            "models[0]: This is not a single model with its parameters. Write one name with its parameters, indented "
+            "below it or in braces: {k-anonymity: {k: 5}}.",
         ),
         (
             {"quasi": ["a"], "models": {"k-anonymity": {"k": 5}}},
@@ -120,8 +120,8 @@ def test_lists_mappings_and_single_names() -> None:
         ),
         (
             {"quasi": ["a"], "models": [KAnonymity]},
-            "models[0]: This is not one model with its parameters. Write one name with its parameters, indented below "
-            "it or in braces: {k-anonymity: {k: 5}}.",
+            "models[0]: This is not a single model with its parameters. Write one name with its parameters, indented "
+            "below it or in braces: {k-anonymity: {k: 5}}.",
         ),
         (
             {"quasi": ["a"], "algorithm": "mondrain"},
@@ -133,7 +133,7 @@ def test_lists_mappings_and_single_names() -> None:
         ),
         (
             {"quasi": ["a"], "algorithm": KAnonymity(k=2)},
-            "algorithm: KAnonymity is no algorithm. For example {mondrian: {mode: strict}}.",
+            "algorithm: KAnonymity is not one of the algorithms. For example {mondrian: {mode: strict}}.",
         ),
     ],
 )

@@ -39,11 +39,11 @@ def test_a_saved_policy_says_that_the_table_was_in_memory(tmp_path):
     release = ht.anonymize(PEOPLE, ht.Policy(**KMAP, population=EVERYBODY))
     folder = release.save(tmp_path / "release")
     assert "population: (a table given in Python)" in (folder / "policy.yaml").read_text()
-    with pytest.raises(PolicyError, match="given as a table in Python"):
+    with pytest.raises(PolicyError, match="table was given in Python"):
         ht.open_release(folder, PEOPLE).risk("journalist")
     opened = ht.open_release(folder, PEOPLE, population=EVERYBODY.to_pandas())
     assert opened.risk("journalist").after.as_dict() == pytest.approx(release.risk("journalist").after.as_dict())
-    with pytest.raises(PolicyError, match="policy file does not hold it"):
+    with pytest.raises(PolicyError, match="policy file does not contain it"):
         ht.anonymize(PEOPLE, ht.load_policy(folder / "policy.yaml"))
 
 
@@ -115,7 +115,7 @@ def test_a_function_of_numbers_and_its_policy_elsewhere(tmp_path, monkeypatch):
         (lambda age: ["a"] * (1 + age % 2), "returns 1 labels for some values and 2"),
         (pd.DataFrame({"value": ["flu"]}), "a table without levels"),
         ({"intervalls": [5]}, "Did you mean 'intervals'"),
-        (3, "a hierarchy is a file name"),
+        (3, "a hierarchy must be a file name"),
     ],
 )
 def test_wrong_hierarchies(given, message):

@@ -58,7 +58,7 @@ def test_hierarchies_by_kind() -> None:
 def test_suspicious_tokens() -> None:
     text, policy = start(pa.table({"age": ["1", "?", "2", "1"], "city": ["NA", "x", "x", "NA"]}))
     assert policy.missing_values == ("?",)
-    assert "# 'NA' (2 rows) may stand for a missing value" in text
+    assert "# 'NA' (2 rows) may represent a missing value" in text
     assert policy.columns["age"].kind == "numeric"
 
 
@@ -137,4 +137,4 @@ def test_people_with_several_rows_are_counted_once() -> None:
 def test_tokens_that_are_listed_are_told_once() -> None:
     text, _ = start(pa.table({"age": ["1", "?", "2", "1"], "town": ["?", "x", "none", "x"]}))
     assert "'?' (1 row)" not in text
-    assert "# 'none' (1 row) may stand for a missing value: if so, list it in missing_values" in text
+    assert "# 'none' (1 row) may represent a missing value: if so, list it in missing_values" in text

@@ -60,11 +60,11 @@ missing_values: [null, ~, NA, -999, 0.0, '']
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("a: 1\nb:\n  c: 1\n  d: 2\n  c: 3", "line 5: b.c: The setting stands here twice. Remove one of them."),
-        ("a: 1\n'a': 2", "line 2: a: The setting stands here twice. Remove one of them."),
-        ("", "The policy is empty. It begins with 'columns:'."),
-        ("# only a comment", "The policy is empty. It begins with 'columns:'."),
-        ("- a", "A policy is a mapping of settings. It begins with 'columns:'."),
+        ("a: 1\nb:\n  c: 1\n  d: 2\n  c: 3", "line 5: b.c: The setting is given twice. Remove one of them."),
+        ("a: 1\n'a': 2", "line 2: a: The setting is given twice. Remove one of them."),
+        ("", "The policy is empty. Start it with 'columns:'."),
+        ("# only a comment", "The policy is empty. Start it with 'columns:'."),
+        ("- a", "A policy is a mapping of settings. Start it with 'columns:'."),
         ("seed: 3\na:\n\tb: 1", "line 3: This is not YAML: .* Indent with spaces, not with tabs."),
         ("seed: 3\na: [1", "line 3: This is not YAML: .* in quotes."),
         ("seed: 3\na: @b", "line 2: This is not YAML: .* in quotes."),
@@ -73,10 +73,10 @@ missing_values: [null, ~, NA, -999, 0.0, '']
         ("a: 1\nb: !!python/name:os.system x", "line 2: b: Tags"),
         ("a: 1\nb: !word [x]", "line 2: b: Tags"),
         ("a: !!int x", "line 1: a: It is marked as 'int' but is not one."),
-        ("a: 1\n[b]: 2", "line 2: A key is a list or a mapping."),
-        ("a: &x [1, *x]", "The aliases of the policy repeat too much."),
+        ("a: 1\n[b]: 2", "line 2: A key must not be a list or a mapping."),
+        ("a: &x [1, *x]", "The aliases of the policy expand too far."),
         ("a:\n " + "[" * 50_000, "line 2: The policy is nested too deeply."),
-        ("a: [" + "\n".join(f"&a{i} [*a{i - 1}]," if i else "&a0 [1]," for i in range(500)) + "]", "repeat too much"),
+        ("a: [" + "\n".join(f"&a{i} [*a{i - 1}]," if i else "&a0 [1]," for i in range(500)) + "]", "expand too far"),
     ],
 )
 def test_unreadable_texts_say_the_line(text: str, message: str) -> None:
@@ -88,7 +88,7 @@ def test_an_alias_bomb_ends() -> None:
     """300 bytes that unpack to a billion values: refused without unpacking any."""
     lines = ["a0: &a0 [1, 1, 1, 1, 1, 1, 1, 1]"]
     lines += [f"a{i}: &a{i} [{', '.join([f'*a{i - 1}'] * 8)}]" for i in range(1, 10)]
-    with pytest.raises(InvalidPolicy, match="repeat too much"):
+    with pytest.raises(InvalidPolicy, match="expand too far"):
         read_yaml("\n".join(lines))
 
 

@@ -50,12 +50,12 @@ def test_columns_in_the_table_of_the_others_are_refused(extra, where):
     }
     join_tables(**tables, plan=plan)
     tables[where] = tables[where].append_column(extra, pa.array(["1", "2"]))
-    with pytest.raises(DataError, match=f"not apart: '{extra}'"):
+    with pytest.raises(DataError, match=f"not separate: '{extra}'"):
         join_tables(**tables, plan=plan)
 
 
 def test_several_columns_of_one_name_are_refused():
     plan = TablePlan((quasi("age"), sensitive("pay")))
     table = pa.Table.from_arrays([pa.array(["1"])] * 3, names=["age", "pay", "age"])
-    with pytest.raises(PolicyError, match="several columns of one name"):
+    with pytest.raises(PolicyError, match="several columns with the same name"):
         check_published_columns(table, plan)

@@ -55,7 +55,7 @@ def test_a_table_without_rows_is_no_release():
 def test_nulls_and_empty_text_are_not_one_class(tmp_path):
     plan = plan_of([KAnonymity(k=2)])
     cells = {"age": ["1", "1"], "country": [None, ""], "illness": ["a", "b"]}
-    with pytest.raises(DataError, match="can tell them apart"):
+    with pytest.raises(DataError, match="can distinguish them"):
         verify_published(pa.table(cells), plan.table, plan.model(), None)
 
 
@@ -66,7 +66,7 @@ def _whole(tmp_path, plan, rows=((30, "a"),) * 50 + ((30, "b"),) * 50 + ((50, "a
 @pytest.mark.parametrize(
     ("counts", "people", "words"),
     [
-        ([75, 25], 105, "another number of people"),
+        ([75, 25], 105, "different number of people"),
         ([79, 26], 105, "fewer values"),
         ([1000, 330], 1330, "more suppressed people than the policy allows"),
         ([60, 20], 80, "more people in the classes"),
@@ -117,7 +117,7 @@ def test_a_companion_does_not_serve_another_reading_of_the_columns(tmp_path):
     text = ht.Policy(quasi=["age", "country"], sensitive={"illness": {"kind": "nominal"}}, models=[DistinctL(l=2)])
     ht.anonymize(table, text).save(tmp_path / "out")
     numbers = text.with_column("illness", kind="numeric")
-    with pytest.raises(UsageError, match="says otherwise under 'columns'") as caught:
+    with pytest.raises(UsageError, match="differs in 'columns'") as caught:
         ht.verify(tmp_path / "out" / "release.csv", numbers)
     assert caught.value.code == "other-policy"
     shutil.rmtree(tmp_path / "out.private")

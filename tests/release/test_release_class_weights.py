@@ -185,8 +185,8 @@ def test_an_opened_release_is_held_against_its_original(written):
     [
         (lambda w: [w[0] + 1, *w[1:]], "differ from others of their class"),
         (lambda w: [x + 0.0625 for x in w], "more than three significant digits"),
-        (lambda w: [-x for x in w], "no numbers above 0"),
-        (lambda w: [None, *w[1:]], "no numbers above 0"),
+        (lambda w: [-x for x in w], "not numbers above 0"),
+        (lambda w: [None, *w[1:]], "not numbers above 0"),
     ],
 )
 def test_weights_that_were_edited_are_refused(written, change, message):

@@ -222,7 +222,7 @@ def test_models_that_count_people_need_to_know_the_counterfeits(tmp_path, twice)
     assert not ht.verify(folder / "release.csv", counting).ok, "a counterfeit makes nobody's crowd larger"
     companion_of(folder).rename(tmp_path / "elsewhere")
     assert ht.verify(folder / "release.csv", policy).ok
-    with pytest.raises(UsageError, match="how many rows are counterfeits") as caught:
+    with pytest.raises(UsageError, match="the number of counterfeits") as caught:
         ht.verify(folder / "release.csv", counting)
     assert caught.value.code == "needs-companion"
 
@@ -244,7 +244,7 @@ def test_the_reference_on_request_is_in_the_policy_and_verifies(tmp_path):
     folder = release.save(tmp_path / "out")
     told = json.loads((folder / "release.json").read_text())
     assert told["whole_table"]["columns"][0]["withheld"] == 1
-    assert told["whole_table"]["price"].endswith("are those of suppressed records.")
+    assert told["whole_table"]["price"].endswith("reveals suppressed records.")
     companion_of(folder).rename(tmp_path / "elsewhere")
     found = ht.verify(folder / "release.csv", ht.load_policy(folder / "policy.yaml"))
     assert found.evidence[1].achieved == pytest.approx(release.verification.evidence[1].achieved)
@@ -338,7 +338,7 @@ def test_the_companion_of_another_release_is_noticed(saved, tmp_path):
 def test_another_secret_is_said_and_none_is_made(saved, monkeypatch, tmp_path):
     folder, policy = saved
     monkeypatch.setenv(SECRET, str(tmp_path / "none"))
-    refused(folder, policy, "other-secret", "made with another secret")
+    refused(folder, policy, "other-secret", "made with a different secret")
     assert not (tmp_path / "none").exists()
 
 
@@ -481,5 +481,5 @@ def test_a_release_json_of_0_1_0_is_read_as_far_as_it_can_be_believed(tmp_path):
     strict = policy.changed(models=[ht.TCloseness(t=0.01)])
     assert not ht.verify(tmp_path / "release.csv", strict, original=people("last")).ok
     edited(path, lambda data: data.update(suppressed=2))
-    with pytest.raises(DataError, match=r"release\.json counts other records"):
+    with pytest.raises(DataError, match=r"counts of records in release\.json do not match"):
         ht.verify(tmp_path / "release.csv", policy.changed(models=[ht.KAnonymity(k=3)]))

@@ -61,9 +61,9 @@ def test_global_levels_this_record_breaks_the_model() -> None:
     release = by_zip(["111", "111", "112", "211", "211", "211"], "optimal", 2)
     assert release.table.column("zip").to_pylist() == ["11*", "11*", "11*", "21*", "21*", "21*"]
     (story,) = release.explain(2).columns
-    assert story.published == "generalised to level 1 of 3, a cell of 2 of 3 values"
+    assert story.published == "generalized to level 1 of 3, a cell of 2 of 3 values"
     assert story.why == (
-        "With its exact 'zip', its class would have 1 person: k-anonymity (k=2) needs >= 2 and would have 1."
+        "With its exact 'zip', its class would have 1 person: k-anonymity (k=2) requires >= 2, but would have 1."
     )
 
 
@@ -71,9 +71,9 @@ def test_global_levels_another_record_breaks_the_model() -> None:
     release = by_zip(["111", "111", "112", "211", "211", "211"], "optimal", 2)
     (story,) = release.explain(0).columns
     assert story.why == (
-        "With its exact 'zip', its class would have 2 people and keep the models, but values are published alike for "
-        "all: 1 person elsewhere would be in classes that do not. With the 0 left out already that is more than the 0 "
-        "whom the policy lets be left out."
+        "With its exact 'zip', its class would have 2 people and satisfy the models, but values are published in the "
+        "same way for all: 1 person elsewhere would be in classes that do not. With the 0 already suppressed, that is "
+        "more than the 0 that the policy allows."
     )
 
 
@@ -83,8 +83,8 @@ def test_suppressed_under_global_levels() -> None:
     found = release.explain(5)
     assert not found.released
     assert found.sentences == (
-        "Row 5 was left out, as 1 of 6 records were; the policy lets 20% of the people (1) be left out.",
-        "At the published levels its class would have 1 person: k-anonymity (k=2) needs >= 2 and would have 1.",
+        "Row 5 was suppressed, as were 1 of 6 records; the policy allows 20% of the people (1) to be suppressed.",
+        "At the published levels, its class would have 1 person: k-anonymity (k=2) requires >= 2, but would have 1.",
     )
 
 
@@ -95,9 +95,9 @@ def test_local_cuts_are_all_tried() -> None:
     (story,) = release.explain(4).columns
     assert story.published == "published as a region of 4 of 7 values"
     assert story.why == (
-        "Cut in two anywhere along 'age', a part of its class would break a model; cut most evenly, one part would "
+        "Cut in two anywhere along 'age', a part of its class would violate a model; cut most evenly, one part would "
         "have "
-        "2 people: k-anonymity (k=3) needs >= 3 and would have 2."
+        "2 people: k-anonymity (k=3) requires >= 3, but would have 2."
     )
 
 
@@ -113,9 +113,9 @@ def test_a_class_that_could_be_cut_is_said_to_be() -> None:
     for story in widened:
         parts = Counter(zip(table.column(story.column).to_pylist(), cells_of_rows(release), strict=True))
         if min(parts.values()) >= 4:
-            assert "no model would be broken" in story.why
+            assert "no model would be violated" in story.why
         else:
-            assert "needs >= 4" in story.why or "published alike" in story.why
+            assert "requires >= 4" in story.why or "published in the same way" in story.why
 
 
 def test_centroids_patterns_and_buckets_have_words_of_their_own() -> None:
@@ -123,14 +123,14 @@ def test_centroids_patterns_and_buckets_have_words_of_their_own() -> None:
     base = {"quasi": ["age", "job"], "sensitive": ["disease"]}
     mean = ht.anonymize(table, ht.Policy(**base, models=[ht.KAnonymity(k=3)], algorithm="mdav")).explain(0)
     assert mean.columns[0].published == "replaced by the mean of its class"
-    assert "k-anonymity (k=3) needs >= 3" in mean.columns[0].why
+    assert "k-anonymity (k=3) requires >= 3" in mean.columns[0].why
     blank = ht.anonymize(table, ht.Policy(**base, models=[ht.KAnonymity(k=3)], algorithm="anti-unification")).explain(0)
-    assert blank.columns[0].published == "blanked: its class does not agree on it"
-    assert "its class would have 1 person: k-anonymity (k=3) needs >= 3 and would have 1." in blank.columns[0].why
+    assert blank.columns[0].published == "blanked: the records of its class differ"
+    assert "its class would have 1 person: k-anonymity (k=3) requires >= 3, but would have 1." in blank.columns[0].why
     apart = ht.Policy(**base, models=[{"distinct-l": {"l": 3}}], algorithm="anatomy")
     told = ht.anonymize(table, apart).explain(0)
     assert {c.published for c in told.columns} == {"published exactly"}
-    assert "distinct-l (l=3, on 'disease') needs >= 3 and would have 1" in told.sentences[0]
+    assert "distinct-l (l=3, on 'disease') requires >= 3, but would have 1" in told.sentences[0]
     assert f"a group of {told.people:g} people" in told.sentences[0]
 
 
@@ -211,15 +211,15 @@ def test_records_of_nobody_are_counted_apart(tmp_path: Any) -> None:
     release = ht.anonymize(later, rules)
     assert release.table.num_rows > release.n_released
     told = [release.explain(row) for row in range(3)]
-    assert any("of nobody" in one.sentences[0] for one in told)
+    assert any("counterfeit" in one.sentences[0] for one in told)
     for one in told:
         assert one.people >= 1
-        assert re.search(r"m-invariance \(m=2, on 'disease'\): [23], needed >= 2", one.sentences[1])
+        assert re.search(r"m-invariance \(m=2, on 'disease'\): [23] \(required: >= 2", one.sentences[1])
     report = release.report(tmp_path / "evidence.html", attacks=False)
     fakes = release.table.num_rows - release.n_released
     assert report.facts.treatment.counterfeits == fakes
     page = (tmp_path / "evidence.html").read_text(encoding="utf-8")
-    for said in ("nobody&#x27;s", f"(3 records and {fakes} counterfeits, ", "are nobody, and are not counted."):
+    for said in ("nobody&#x27;s", f"(3 records and {fakes} counterfeits, ", "belong to nobody and are not counted."):
         assert said in page
     # the bars are about people, whatever stands beside them
     people = Counter(release.verification.stats.sizes.tolist())
@@ -246,7 +246,7 @@ def test_what_would_have_been_is_counted_again(rows: list[tuple[int, str]], k: i
             if not story.why:
                 continue
             own = [m[0 if story.column == "age" else 1] for m in members]
-            if story.why.startswith("Its class holds one value"):
+            if story.why.startswith("Its class has only one value"):
                 assert len(set(own)) == 1
             elif story.why.startswith("Cut in two"):
                 _check_cut(story.why, own, k)
@@ -259,24 +259,24 @@ def _check_cut(why: str, own: list[Any], k: int) -> None:
     sides = [(low, len(own) - low) for low in cuts]
     best = max(min(pair) for pair in sides)
     if best >= k:
-        assert "no model would be broken" in why
+        assert "no model would be violated" in why
         low, high = map(int, re.findall(r"(\d+) p", why))
         assert (low, high) in sides
         assert min(low, high) == best
     else:
         assert f"one part would have {best} p" in why
-        assert f"needs >= {k} and would have {best}." in why
+        assert f"requires >= {k}, but would have {best}." in why
 
 
 def _check_exact(why: str, own: list[Any], same: int, k: int) -> None:
     assert why.startswith("With its exact")
     if same < k:
         assert f"its class would have {same} p" in why
-        assert f"needs >= {k} and would have {same}." in why
+        assert f"requires >= {k}, but would have {same}." in why
     elif min(Counter(own).values()) < k:
         assert f"another part would have {min(Counter(own).values())} p" in why
     else:
-        assert "no model would be broken" in why
+        assert "no model would be violated" in why
 
 
 def test_models_of_several_conditions_are_told_by_their_own_quantities() -> None:
@@ -284,5 +284,5 @@ def test_models_of_several_conditions_are_told_by_their_own_quantities() -> None
     models = [ht.AlphaK(alpha=0.5, k=2)]
     release = ht.anonymize(table, ht.Policy(quasi=["age"], sensitive=["ill"], models=models))
     text = str(release.explain(0))
-    assert "alpha 0.5, k 2, needed alpha <= 0.5, k >= 2" in text
-    assert "needs alpha <= 0.5, k >= 2 and would have alpha 1, k 1" in text
+    assert "alpha 0.5, k 2 (required: alpha <= 0.5, k >= 2)" in text
+    assert "requires alpha <= 0.5, k >= 2, but would have alpha 1, k 1" in text

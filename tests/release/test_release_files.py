@@ -128,7 +128,7 @@ def test_people_are_counted_from_the_files(tmp_path, format, rows_of_a_person):
     same(again, release.verification)
     assert again.people == pytest.approx(12)
     for told in (None, load_evidence(tmp_path / "out" / "release.json")):
-        with pytest.raises(UsageError, match=r"does not say whose rows are whose") as caught:
+        with pytest.raises(UsageError, match=r"does not say which person each row belongs to") as caught:
             verify_published(published, plan.table, plan.model(), told)
         assert caught.value.code == "needs-companion"
 
@@ -138,7 +138,7 @@ def test_an_empty_cell_may_stand_for_people_of_the_population_that_no_file_count
     sample = population.slice(0, 40).append_column("illness", pa.array(["flu", "HIV"] * 20))
     plan = plan_of([KMap(k=4)], extra=Extra(population=population), missing=Missing.WILDCARD)
     _, published, evidence = saved(sample, plan, tmp_path)
-    with pytest.raises(UsageError, match="k-map can only be verified where the input is") as caught:
+    with pytest.raises(UsageError, match="k-map can only be verified with the input") as caught:
         verify_published(published, plan.table, plan.model(), evidence)
     assert caught.value.code == "needs-input"
 

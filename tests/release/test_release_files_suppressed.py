@@ -143,7 +143,7 @@ def test_counts_of_the_whole_table_are_published_on_request_only(tmp_path, publi
     if not publish:
         return
     assert evidence["whole_table"] == {
-        "price": "Counts of the whole table less the published ones are those of suppressed records.",
+        "price": "Subtracting the published counts from those of the whole table reveals suppressed records.",
         "people": 31,
         "columns": [{"columns": ["illness"], "values": [["HIV", 16], ["flu", 15]], "withheld": 0}],
     }
@@ -188,7 +188,7 @@ def test_where_a_withheld_value_lies_is_needed_and_not_told(tmp_path, model, set
     release, published, companion = saved(people_table(rows), plan, tmp_path)
     assert CANARY not in (tmp_path / "out" / "release.json").read_text()
     same(verify_published(published, plan.table, plan.model(), companion), release.verification)
-    with pytest.raises(UsageError, match="where values lie that are not published") as caught:
+    with pytest.raises(UsageError, match="the positions of values that are not published") as caught:
         verify_published(published, plan.table, plan.model(), told(tmp_path))
     assert caught.value.code == "needs-companion"
 
@@ -196,8 +196,8 @@ def test_where_a_withheld_value_lies_is_needed_and_not_told(tmp_path, model, set
 @pytest.mark.parametrize(
     ("change", "words"),
     [
-        ({"people": 30}, "more people in the classes|another number of people"),
-        ({"people": 10**6}, "more suppressed people|another number of people"),
+        ({"people": 30}, "more people in the classes|different number of people"),
+        ({"people": 10**6}, "more suppressed people|different number of people"),
         ({"columns": [{"columns": ["illness"], "values": [["HIV", 30], ["flu", 1]], "withheld": 0}]}, "fewer values"),
         ({"columns": [{"columns": ["illness"], "values": [["HIV", 16]], "withheld": 15}]}, "fewer values"),
         ({"columns": [{"columns": ["illness"], "values": [["HIV", -1], ["flu", 32]], "withheld": 0}]}, "damaged"),
@@ -220,7 +220,7 @@ def test_published_counts_that_the_rows_contradict_are_refused(tmp_path, change,
     ("change", "words"),
     [
         ({"rows": 29}, "another number"),
-        ({"records": 40}, "other records"),
+        ({"records": 40}, "do not match"),
         ({"records": 60, "suppressed": 30}, "more suppressed people"),
         ({"suppressed": -1}, "damaged"),
         ({"suppressed": None}, "damaged"),

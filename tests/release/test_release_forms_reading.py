@@ -187,7 +187,7 @@ def test_what_is_no_count_is_refused(cell):
         # one part: the name of the second would have to be counted; sums tell
         assert split_counts(pa.array([cell]), "x").weights.sum() in (0.0, 1.0)
         return
-    with pytest.raises(DataError, match="some of its cells are none"):
+    with pytest.raises(DataError, match="some of its cells are not counts"):
         split_counts(pa.array([cell]), "x")
 
 
@@ -207,7 +207,7 @@ def test_open_ends_get_one():
 
 
 def test_a_blank_tells_nothing():
-    with pytest.raises(IncompatibleError, match="nothing tells what a blank hides"):
+    with pytest.raises(IncompatibleError, match="nothing shows what a blank hides"):
         read_cells(Pattern(), pa.array(["a", "*"]), ColumnPlan("x", Role.QUASI))
 
 

@@ -1,4 +1,4 @@
-"""Round regions: bounds between neighbours, shared by both sides; nothing of the space is left out."""
+"""Round regions: bounds between neighbors, shared by both sides; nothing of the space is left out."""
 
 from __future__ import annotations
 

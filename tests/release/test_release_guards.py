@@ -122,7 +122,7 @@ def test_the_algorithm_sees_no_sensitive_column():
 def test_an_algorithm_that_is_guided_by_sensitive_values_is_refused(algorithm):
     with pytest.raises(IncompatibleError, match="minimality guard hides") as caught:
         policy(models=[ht.KAnonymity(k=2)], guard=["minimality"], algorithm=algorithm).plan()
-    assert "Leave" in caught.value.hint
+    assert "Remove" in caught.value.hint
 
 
 @pytest.mark.parametrize("algorithm", ["optimal", "datafly", "bottom-up-generalization"])
@@ -176,10 +176,10 @@ def test_what_an_algorithm_proved_is_not_claimed():
 @pytest.mark.parametrize(
     ("algorithm", "models", "guard", "reason"),
     [
-        ("anatomy", [ht.DistinctL(l=2)], "minimality", "cannot be blind"),
+        ("anatomy", [ht.DistinctL(l=2)], "minimality", "cannot ignore them"),
         ("anatomy", [ht.DistinctL(l=2)], "downcoding", "its groups by number"),
         ("mdav", [ht.KAnonymity(k=3)], "downcoding", "representatives"),
-        ("m-invariant", [ht.MInvariance(m=2)], "minimality", "cannot be blind"),
+        ("m-invariant", [ht.MInvariance(m=2)], "minimality", "cannot ignore them"),
         ("mondrian", [ht.EpsM(eps=1, m=2)], "minimality", "does not survive merging"),
         ("mondrian", [ht.EpsM(eps=1, m=2)], "downcoding", "does not survive merging"),
         ("mondrian", [ht.KMap(k=4)], "downcoding", "counts who else"),

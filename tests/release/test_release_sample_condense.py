@@ -171,7 +171,7 @@ def test_only_some_columns():
     drawn = release.condense(columns=["pay"])
     # the others are dealt from their counts
     assert set(drawn.column("age").to_pylist()) <= set(people().column("age").to_pylist())
-    with pytest.raises(UsageError, match="'sex' is no numeric"):
+    with pytest.raises(UsageError, match="'sex' is not a numeric"):
         release.condense(columns=["sex"])
 
 
@@ -194,7 +194,7 @@ def test_suppressed_people_do_not_matter():
 def test_refused():
     with pytest.raises(IncompatibleError, match="smallest class has 2 rows"):
         released(k=2).condense()
-    with pytest.raises(IncompatibleError, match="nothing to condense"):
+    with pytest.raises(IncompatibleError, match="no equivalence classes to condense"):
         released(algorithm="anatomy", models=[ht.DistinctL(l=2, on="ill")]).condense()
     with pytest.raises(IncompatibleError, match="no numeric"):
         released(people().drop_columns(["age", "pay", "height"]), quasi=["sex"], algorithm="mondrian").condense()

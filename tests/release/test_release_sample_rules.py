@@ -44,7 +44,7 @@ def test_rules(text, given, then):
         ("a in {b,}", "values in braces"),
         ("a in {b", "values in braces"),
         ("a = 'b", "does not end"),
-        ("a ! b", "means nothing here"),
+        ("a ! b", "an unknown sign"),
     ],
 )
 def test_bad_rules(text, why):

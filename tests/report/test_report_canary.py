@@ -23,7 +23,7 @@ from hushtable.errors import HushtableError
 from hushtable.registry import templates
 from hushtable.report.files import write_report
 
-# what can be recognised wherever it turns up; numbers and dates are marked by digits that nothing else has
+# what can be recognized wherever it turns up; numbers and dates are marked by digits that nothing else has
 MARK = "CANARY"
 NUMBER = 73195246
 DATE = "2031-07-19"

@@ -29,7 +29,7 @@ def test_the_report_says_how_sensitive_values_are_used(algorithm, words):
 
 
 def test_what_exceeds_the_promise_is_said_unless_guarded():
-    assert "50% of the people more than the models promise" in told("p-first")
+    assert "50% more of the people than the models promise" in told("p-first")
     assert "more than the models promise" not in told("p-first", guard=["minimality"])
     assert "more than the models promise" not in told("anatomy")
 

@@ -107,7 +107,7 @@ def test_keys(saved: Path) -> None:
     (saved / "bad").write_text("no key")
     (saved / "bad").chmod(0o600)
     for key in ("bad", "absent"):
-        with pytest.raises(UsageError, match="is no signing key"):
+        with pytest.raises(UsageError, match="is not a signing key"):
             sign_report(saved / "evidence.json", saved / key)
     (saved / "key").chmod(0o600)
     with pytest.raises(DataError, match="is not the JSON file of a report"):

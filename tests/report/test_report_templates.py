@@ -76,7 +76,7 @@ def test_ema_compares_unrounded_with_its_operator(k: int, status: str) -> None:
     assert found.status == status
     assert bool(report.summary.unmet) == (status == "not met")
     assert ('class="verdict bad"' in page(report)) == (status == "not met")
-    assert any("chance > 0.09" in line and "at least 12 people" in line for line in found.evidence)
+    assert any("chance is > 0.09" in line and "at least 12 people" in line for line in found.evidence)
 
 
 def test_the_threshold_and_its_operator_can_be_changed() -> None:
@@ -84,7 +84,7 @@ def test_the_threshold_and_its_operator_can_be_changed() -> None:
     assert templates.build("ema", {"threshold": 0.2}).report(release, attacks=False).findings[0].status == "met"
     strict = templates.build("ema", {"threshold": 0.2, "comparison": ">="}).report(release, attacks=False)
     assert strict.findings[0].status == "not met"
-    assert "chance >= 0.2" in strict.findings[0].evidence[1]
+    assert "chance is >= 0.2" in strict.findings[0].evidence[1]
     assert "at least 6 people" in strict.findings[0].evidence[1]
     assert strict.facts.risks[0].comparison == ">="
 
@@ -151,7 +151,7 @@ def test_the_first_screen_says_what_no_model_promises() -> None:
     assert any("nobody is found" in line for line in attribute.not_promised)
     both = templates.build("general").report(release_of(models=[{"alpha-k": {"alpha": 1, "k": 2}}]), attacks=False)
     assert not any("nobody is found" in line or "stay unknown" in line for line in both.summary.not_promised)
-    words = "somebody with several records"
+    words = "a person with several records"
     assert not any(words in line for line in attribute.not_promised)
     table = pa.table({"id": [f"p{i // 4}" for i in range(16)], "age": [30] * 16, "s": list("abcd") * 4})
     policy = ht.Policy(quasi=["age"], sensitive=["s"], identifiers=["id"], entity="id", models=[ht.ProbabilisticL(l=4)])

@@ -99,4 +99,4 @@ def test_values_that_only_suppressed_records_have_are_not_counted(tmp_path: Path
         report = release.report(tmp_path / "evidence.html", attacks=False)
         found.append([(c.name, c.distinct, c.missing) for c in report.facts.columns])
     assert found == [[("age", 10, 0), ("ill", 3, 0)]] * 3
-    assert "less the published ones are those of suppressed records" in (tmp_path / "evidence.html").read_text()
+    assert "reveals suppressed records" in (tmp_path / "evidence.html").read_text()

@@ -129,7 +129,7 @@ class TestSlideNegativeBinomial:
     @pytest.mark.parametrize(("alpha", "beta", "pi"), [(0.5, 0.3, 0.1), (2.0, 0.5, 0.6), (1.0, 0.1, 0.9)])
     def test_chances_are_sums_over_all_class_sizes(self, alpha, beta, pi):
         once = twice = 0.0
-        law = beta**alpha  # P(F = 1), then by the ratio of neighbours
+        law = beta**alpha  # P(F = 1), then by the ratio of neighbors
         for size in range(1, 2000):
             once += law * size * pi * (1 - pi) ** (size - 1)
             twice += law * math.comb(size, 2) * pi**2 * (1 - pi) ** (size - 2) if size > 1 else 0.0

@@ -1,4 +1,4 @@
-"""Classifications that exist in the world: facts known by hand, and what they are recognised by."""
+"""Classifications that exist in the world: facts known by hand, and what they are recognized by."""
 
 from __future__ import annotations
 

@@ -41,7 +41,7 @@ def test_formats_that_the_values_do_not_decide_are_both_named():
     assert fitting_formats(pa.array(["1,234", "5,678"])) == ()  # may be decimal commas
     assert fitting_formats(pa.array(["a", None])) == ()
     assert fitting_formats(pa.array([None], pa.string())) == ()
-    assert "day and month cannot be told apart" in format_question((Format.DAY_FIRST, Format.MONTH_FIRST))
+    assert "day and month are ambiguous" in format_question((Format.DAY_FIRST, Format.MONTH_FIRST))
 
 
 def test_what_is_not_in_the_format_is_an_error_without_a_value():

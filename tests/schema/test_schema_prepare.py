@@ -131,14 +131,14 @@ def test_large_whole_numbers() -> None:
     fails(
         ["0.5", str(2**53 * 10 + 7731)],
         None,
-        f"Column 'x' mixes fractions with whole numbers beyond 2**53, which cannot be kept apart. {hint}",
+        f"Column 'x' mixes fractions with whole numbers beyond 2**53, which floats cannot distinguish. {hint}",
         "number-too-large",
     )
     assert ready([str(10**30)], Kind.NOMINAL).values.to_pylist() == [str(10**30)]
 
 
 def test_infinite_numbers() -> None:
-    hint = "Replace them by numbers or leave the cells empty."
+    hint = "Replace them with numbers, or leave the cells empty."
     fails([1.0, float("inf"), -float("inf")], None, f"Column 'x' has infinite numbers (2 distinct). {hint}", "infinite")
     for text in ("inf", "-Infinity", "1e999"):
         fails(["1", text], None, f"Column 'x' has infinite numbers (1 distinct). {hint}", "infinite")
@@ -180,7 +180,7 @@ def test_decimal_commas() -> None:
     fails(
         ["172,5", "17.736"],
         Kind.NUMERIC,
-        "Column 'x' has numbers with decimal commas and others with points, which may separate thousands. Write all of "
+        "Column 'x' has numbers with decimal commas and others with points that may separate thousands. Write all of "
         "them with a decimal point and without thousands separators, or set kind: nominal.",
         "not-numeric",
     )
@@ -196,7 +196,7 @@ def test_ordinal() -> None:
         ["low", CANARY, "x"],
         Kind.ORDINAL,
         "Column 'x' has 2 distinct values that its order does not list. Add them to 'order', or list them as "
-        "missing_values. Blanks and capitals count.",
+        "missing_values. Blanks and case matter.",
         "not-in-order",
         order=("low",),
     )

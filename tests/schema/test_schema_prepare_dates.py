@@ -13,7 +13,7 @@ from hushtable.schema.columns import Kind
 from hushtable.schema.prepare import check_publishable
 
 DATES_HINT = (
-    "Write dates as 1999-12-31 or 31.12.1999, or say how they are written (format: day-first or month-first), list "
+    "Write dates as 1999-12-31 or 31.12.1999, or set their format (format: day-first or month-first), list "
     "markers such as "
     "NA under missing_values, or set kind: nominal."
 )
@@ -73,8 +73,8 @@ def test_time_zones_that_nobody_knows() -> None:
     fails(
         times,
         None,
-        "Column 'x' holds times in a time zone that this system does not know. Install the package tzdata, or convert "
-        "the times to UTC.",
+        "Column 'x' contains times in a time zone that this system does not know. Install the package tzdata, or "
+        "convert the times to UTC.",
         "unknown-zone",
     )
     with pytest.raises(DataError, match="does not know"):

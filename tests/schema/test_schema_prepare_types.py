@@ -36,8 +36,8 @@ def test_types_that_cannot_be_used(values: pa.Array, words: str, kind: Kind | No
     fails(
         values,
         kind,
-        f"Column 'x' holds values of type {words}, which cannot be used. Convert it to numbers, dates or text, or "
-        "leave it out of the table.",
+        f"Column 'x' contains values of type {words}, which cannot be used. Convert it to numbers, dates or text, or "
+        "remove it from the table.",
         "unsupported-type",
     )
 
@@ -46,7 +46,7 @@ def test_types_that_cannot_be_used(values: pa.Array, words: str, kind: Kind | No
     "type_", [pa.dictionary(pa.int8(), pa.list_(pa.int8())), pa.month_day_nano_interval(), pa.uuid(), pa.bool8()]
 )
 def test_types_that_cannot_be_published(type_: pa.DataType) -> None:
-    with pytest.raises(DataError, match=r"Column 'x' holds values of type .*, which cannot be published"):
+    with pytest.raises(DataError, match=r"Column 'x' contains values of type .*, which cannot be published"):
         check_publishable("x", type_)
 
 

@@ -105,7 +105,7 @@ def test_profile_of_a_table() -> None:
     assert by["ZIP code"].kind is Kind.NOMINAL
     assert (by["ZIP code"].distinct, by["ZIP code"].unique, by["ZIP code"].missing) == (7, 0, 0)
     assert by["group"].tokens == (Token("N/A", 3),)
-    assert by["nested"].problem.startswith("Column 'nested' holds values of type list or struct")
+    assert by["nested"].problem.startswith("Column 'nested' contains values of type list or struct")
     assert by["bad"].problem.startswith("Column 'bad' has infinite numbers (1 distinct).")
     assert by["nested"].kind is None
     assert suggest_missing(found) == ("?", "N/A")
@@ -167,7 +167,7 @@ def test_tiny_tables(rows: int) -> None:
          "its name suggests birth, which others may know"),
         (Facts("salary", Kind.NUMERIC, 100, 100, 100, 0), Role.SENSITIVE, "its name suggests money"),
         (Facts("v1", Kind.NUMERIC, 100, 95, 91, 0, fractions=True), Role.QUASI,
-         "91% of its numbers occur once, so whoever knows one finds the person"),
+         "91% of its numbers occur once, so anyone who knows one finds the person"),
         (Facts("v1", Kind.NOMINAL, 100, 90, 80, 0, length=80.0), Role.IDENTIFIER,
          "it looks like free text, which may name people"),
         (Facts("v1", Kind.NOMINAL, 100, 90, 80, 0, length=5.0), Role.IDENTIFIER, "80% of its values occur once"),
@@ -185,7 +185,7 @@ def test_tiny_tables(rows: int) -> None:
         (Facts("v1", Kind.NOMINAL, 900, 200, 90, 0, length=40.0), Role.IDENTIFIER,
          "it looks like free text, which may name people"),
         (Facts("icd text", Kind.NOMINAL, 900, 200, 90, 0, length=40.0), Role.SENSITIVE, "its name suggests health"),
-        (Facts("v1", Kind.DATE, 100, 90, 80, 0), Role.QUASI, "it holds dates, which others may know"),
+        (Facts("v1", Kind.DATE, 100, 90, 80, 0), Role.QUASI, "it contains dates, which others may know"),
         (Facts("v1", Kind.NOMINAL, 100, 0, 0, 100), Role.INSENSITIVE, "it has no values"),
         (Facts("age", Kind.NUMERIC, 100, 1, 0, 0), Role.INSENSITIVE, "every row has the same value"),
     ],

@@ -64,7 +64,7 @@ def test_grouping_needs_values_and_a_name():
     for chosen, name in (([], "x"), (["a"], " ")):
         with pytest.raises(HierarchyError):
             grouped(["a", "b"], chosen, name)
-    with pytest.raises(HierarchyError, match="holds groups itself"):
+    with pytest.raises(HierarchyError, match="contains groups"):
         grouped({"x": {"y": ["a"]}, "z": {"w": ["b"]}}, ["b"], "x")
 
 

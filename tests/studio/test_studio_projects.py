@@ -131,7 +131,7 @@ def test_a_ledger_that_the_studio_does_not_know_is_refused(studio, patients):
     """One that is not there counts as empty: a release would pass that breaks a promise with earlier ones."""
     written = patients.policy_file.read_text(encoding="utf-8")
     for file in ("releases.ledger", "/tmp/releases.ledger"):
-        with pytest.raises(PolicyError, match="does not know the releases") as refused:
+        with pytest.raises(PolicyError, match="which the studio does not support") as refused:
             studio.set_policy(patients, f"{written}ledger: {{file: {file}, person: name}}\n")
         assert refused.value.code == "ledger"
     assert patients.policy_file.read_text(encoding="utf-8") == written

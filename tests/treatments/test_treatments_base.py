@@ -70,12 +70,12 @@ def test_a_broken_promise_is_noticed(broken, why):
 REFUSED = {
     "drawn values of a judged sensitive column": (
         {"quasi": ["age"], "sensitive": {"ill": {"treatment": "pram"}}, "models": [K, ht.DistinctL(l=2)]},
-        "would hold of drawn values",
+        "would hold for drawn values",
     ),
     "random rounding of a judged sensitive column": (
         {"quasi": ["sex"], "sensitive": {"age": {"treatment": {"rounding": {"base": 5, "random": True}}}},
          "models": [K, ht.TCloseness(t=0.5)]},
-        "would hold of drawn values",
+        "would hold for drawn values",
     ),
     "a population that is not treated": (
         {"quasi": {"age": {"treatment": {"rounding": {"base": 5}}}}, "models": [ht.KMap(k=2)], "population": PEOPLE},
@@ -97,7 +97,7 @@ REFUSED = {
     "noise of one column alone": (
         {"quasi": {"age": {"treatment": {"correlated-noise": {"columns": ["age", "sex"]}}}, "sex": None},
          "models": [K]},
-        "other settings",
+        "different settings",
     ),
     "a date shift of nobody": (
         {"quasi": ["age"], "insensitive": {"day": {"treatment": "date-shift"}}, "models": [K]}, "no 'entity'"
@@ -121,7 +121,7 @@ def test_combinations_that_would_lie_are_refused_at_construction(case):
         ({"role": "quasi", "treatment": "noize"}, "Did you mean 'noise'"),
         ({"role": "quasi", "treatment": {"noise": {"sd": 0}}}, "must be a float > 0"),
         ({"role": "quasi", "treatment": {"top-bottom-coding": None}}, "needs 'bottom' or 'top'"),
-        ({"role": "quasi", "treatment": 7}, "not one treatment"),
+        ({"role": "quasi", "treatment": 7}, "not a single treatment"),
     ],
     ids=str,
 )

@@ -74,7 +74,7 @@ def coded_domains(draw):
     n_values = draw(st.integers(0 if missing else 1, 6))
     parents, nodes = [], list(range(n_values))
     for _ in range(draw(st.integers(0, 2))):
-        # random parents, so nodes need not be neighbours in code order
+        # random parents, so nodes need not be neighbors in code order
         above = draw(st.lists(st.integers(0, 2), min_size=6, max_size=6))
         nodes = [above[node] for node in nodes]
         parents.append(nodes)

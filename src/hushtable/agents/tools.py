@@ -84,7 +84,7 @@ TOOLS: dict[str, Tool] = {
         writes=True,
     ),
     "audit": Tool(
-        "Say what a table achieves, whoever generalised it: k, l, t and risks.",
+        "Say what a table achieves, whoever generalized it: k, l, t and risks.",
         {"data": _DATA, "quasi": _NAMES, "sensitive": _NAMES, "entity": _TEXT},
         ("data", "quasi"),
     ),

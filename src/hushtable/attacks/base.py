@@ -1,9 +1,9 @@
-"""What an attack is, and what it reports.
+"""Base of attacks and their results.
 
-An attack is a frozen dataclass that plays one adversary of the literature against a release. It sees a ``View``: the
-published classes and cells, the policy, and what the adversary knows besides; the original serves for scoring alone.
-It reports how often the adversary was right, next to how often the same guess is right without the release, and never
-a value of a record.
+An attack is a frozen dataclass that plays one published adversary against a release. It sees a ``View``: the
+published classes and cells, the policy, and the adversary's additional knowledge. The original is used only for
+scoring. The result says how often the adversary was right, compared with how often the same guess is right without the
+release, and never contains a value of a record.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ __all__ = ["Attack", "AttackResult", "SensitiveAttack"]
 
 @dataclass(frozen=True, repr=False)
 class AttackResult:
-    """How an attack went. Numbers only: no value of a record.
+    """Result of an attack. Numbers only: no value of a record.
 
     Attributes
     ----------
@@ -37,14 +37,14 @@ class AttackResult:
     knowledge : str
         What the adversary is assumed to know.
     targets : int
-        People (or guesses) that the attack was tried on.
+        Number of people (or guesses) that were attacked.
     successes : int
     baseline : float
-        The rate of the same guess without the release.
+        Success rate of the same guess without the release.
     control : float, optional
-        The rate on people who are not in the release; None where it does not apply or nobody is known.
+        Success rate on people who are not in the release; None if it does not apply or nobody is known.
     counts : mapping
-        What else was counted, in records and classes.
+        Other counts of records and classes.
     remedy : str
         What to change, in one paragraph.
 
@@ -69,7 +69,8 @@ class AttackResult:
         verdict = "beyond the baseline" if low > self.baseline else "no better than guessing"
         lines = [
             f"{self.name}: {verdict}",
-            f"  right about {self.successes:,} of {self.targets:,}: {self.rate:.1%} (95%: {low:.1%} to {high:.1%})",
+            f"  correct guesses: {self.successes:,} of {self.targets:,}, {self.rate:.1%} (95%: {low:.1%} to "
+            f"{high:.1%})",
             f"  the same guess without the release: {self.baseline:.1%}",
         ]
         return "\n".join([*lines, *([f"  remedy: {self.remedy}"] if self.remedy and low > self.baseline else [])])
@@ -78,7 +79,7 @@ class AttackResult:
         low, high = self.interval
         verdict = "beyond the baseline" if low > self.baseline else "no better than guessing"
         rows = [
-            ["right about", f"{self.successes:,} of {self.targets:,}"],
+            ["correct guesses", f"{self.successes:,} of {self.targets:,}"],
             ["share", f"{self.rate:.1%} (95%: {low:.1%} to {high:.1%})"],
             ["the same guess without the release", f"{self.baseline:.1%}"],
             *([["remedy", self.remedy]] if self.remedy and low > self.baseline else []),
@@ -86,12 +87,12 @@ class AttackResult:
         return f"<p><b>{html.escape(self.name)}</b>: {verdict}</p>{html_grid(['', ''], rows)}"
 
     def plot(self, ax: Axes | None = None) -> Axes:
-        """Draw how often the adversary was right, with its 95% interval, and the same guess without the release.
+        """Draw the adversary's success rate with its 95% interval, and the rate of the same guess without the release.
 
         Parameters
         ----------
         ax : matplotlib axes, optional
-            A new figure's by default.
+            Defaults to the axes of a new figure.
 
         Returns
         -------
@@ -108,13 +109,13 @@ class AttackResult:
         made.axvline(self.baseline, color=COLOURS[1], linestyle="--", label="without it")
         made.set_yticks([0], [self.name])
         made.set_xlim(0, 1)
-        made.set_xlabel("share of people about whom the adversary is right")
+        made.set_xlabel("share of correct guesses")
         made.legend(frameon=False)
         return made
 
     @property
     def rate(self) -> float:
-        """Share of the targets that the adversary was right about; 0 where there was none."""
+        """Share of the targets that the adversary was right about; 0 if there were none."""
         return self.successes / self.targets if self.targets else 0.0
 
     @property
@@ -124,7 +125,7 @@ class AttackResult:
 
     @property
     def lift(self) -> float:
-        """What the release adds: rate minus baseline."""
+        """Contribution of the release: rate minus baseline."""
         return self.rate - self.baseline
 
     def as_dict(self) -> dict[str, Any]:
@@ -156,8 +157,8 @@ class Attack(Parametrised, ABC):
     remedy : str
         What to change in the policy, as a paragraph.
     learns : {"person", "value", "alone", "presence", "cell"}
-        What a right guess tells: who a row is, a sensitive value, that a description fits one person alone, that
-        somebody is in the table, or the exact value behind a published cell.
+        What a correct guess reveals: which person a row belongs to, a sensitive value, that a description fits only one
+        person, that a person is in the table, or the exact value behind a published cell.
     """
 
     knowledge: ClassVar[str] = ""
@@ -166,12 +167,12 @@ class Attack(Parametrised, ABC):
 
     @abstractmethod
     def run(self, view: View) -> AttackResult:
-        """Play the adversary.
+        """Run the attack.
 
         Raises
         ------
         UsageError
-            If the release or the parameters lack something that this attack needs; the message names it.
+            If the release or the parameters lack an input of this attack; the message names it.
         """
 
     def attack(self, release: Any) -> AttackResult:
@@ -187,7 +188,7 @@ class Attack(Parametrised, ABC):
         control: float | None = None,
         knowledge: str = "",
     ) -> AttackResult:
-        """Report, with this attack's sentence and paragraph."""
+        """Return the result, with this attack's knowledge and remedy."""
         return AttackResult(
             self.name, knowledge or self.knowledge, int(targets), int(successes), float(baseline), control,
             {name: value.item() if hasattr(value, "item") else value for name, value in counts.items()}, self.remedy,
@@ -201,12 +202,10 @@ class SensitiveAttack(Attack, ABC):
     Parameters
     ----------
     on : str, optional
-        The column; the only (or first) sensitive one where left out.
+        Defaults to the only (or first) sensitive column.
     """
 
-    on: Annotated[str | None, "sensitive column to attack; the first where left out"] = field(
-        default=None, kw_only=True
-    )
+    on: Annotated[str | None, "sensitive column to attack; defaults to the first"] = field(default=None, kw_only=True)
 
     def column(self, view: View) -> SensitiveColumn:
         """Return the attacked column, or raise ``UsageError``."""
@@ -221,7 +220,7 @@ class SensitiveAttack(Attack, ABC):
             return next(iter(known.values()))
         if self.on not in known:
             raise UsageError(
-                f"The {self.name} attack needs a sensitive column, and {self.on!r} is none.",
+                f"The {self.name} attack needs a sensitive column, and {self.on!r} is not one.",
                 code="no-sensitive",
                 hint=did_you_mean(self.on, known),
             )

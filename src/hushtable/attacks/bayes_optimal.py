@@ -1,15 +1,15 @@
 """Bayes-optimal adversary: knows a joint distribution f of quasi-identifiers and values, and updates it by the release.
 
-Prior alpha = f(s|q); posterior beta by ``models/bayes_optimal.py``, which holds the formula. A person is attacked
-where the belief in some value changes by ``theta`` or more. f is
+Prior alpha = f(s|q); posterior beta as in ``models/bayes_optimal.py``, which has the formula. A person is attacked
+if the belief in some value changes by ``theta`` or more. f is
 
 - ``background``: a table with the quasi-identifiers, the sensitive column and a column ``probability`` that adds up
   to 1 over the rows; or
-- ``outside``: records of other people, whose shares are taken for f; or
-- with neither, the policy's own ``background`` table, where it has one about this column; or
-- with none of them, the value's share in the whole table for everybody: the posterior is then its share in the class.
+- ``outside``: records of other people, whose shares serve as f; or
+- without either, the policy's own ``background`` table, if it has one for this column; or
+- without any of them, the value's share in the whole table for everybody: the posterior is its share in the class.
 
-People whose quasi-identifiers f does not know are judged by the last.
+People whose quasi-identifiers do not occur in f are judged by the last.
 
 Baseline: without the release no belief changes, so it is 0.
 
@@ -47,7 +47,7 @@ from hushtable.table.stats import GroupStats, Histogram
 __all__ = ["PROBABILITY", "BayesOptimal"]
 
 PROBABILITY = "probability"
-"""The column of a background table that holds f."""
+"""The column of a background table that contains f."""
 
 _UNIT = 1 << 40
 _SUM_TOLERANCE = 1e-6
@@ -55,12 +55,12 @@ _SUM_TOLERANCE = 1e-6
 
 @dataclass(frozen=True)
 class BayesOptimal(SensitiveAttack):
-    """Updates a joint distribution by the release, and counts whose beliefs change by theta.
+    """Updates a joint distribution with the release, and counts the people whose beliefs change by theta.
 
     Parameters
     ----------
     theta : float
-        The change of belief that counts as a breach.
+        Change of belief that counts as a breach.
     background : table, optional
         The joint distribution: quasi-identifiers, sensitive column and ``probability``. Defaults to the policy's.
     outside : table, optional
@@ -88,7 +88,7 @@ class BayesOptimal(SensitiveAttack):
         "distributed given quasi-identifiers."
     )
     remedy: ClassVar[str] = (
-        "Ask for bayes-optimal with the theta you can bear, with the adversary's background table where you have it; "
+        "Add bayes-optimal with an acceptable theta, and with the adversary's background table if you have one; "
         "t-closeness and beta-likeness bound the same change against an adversary who knows the whole table's shares."
     )
 
@@ -98,7 +98,7 @@ class BayesOptimal(SensitiveAttack):
             raise ParameterError("BayesOptimal takes 'background' or 'outside', not both.")
 
     def run(self, view: View) -> AttackResult:
-        """Judge every class, and count the records of people whose beliefs change."""
+        """Check every class, and count the records of people whose beliefs change."""
         column = self.column(view)
         labels, records = view.labels[view.released], len(view.released)
         changed = self._shares(view, column)[labels]
@@ -119,7 +119,7 @@ class BayesOptimal(SensitiveAttack):
         return self.result(records, int(breach.sum()), 0.0, counts)
 
     def beliefs(self, view: View) -> tuple[Beliefs, People, IntArray]:
-        """Return prior and posterior of every (class, q, value) that the background knows, and who the q are.
+        """Return prior and posterior of every (class, q, value) in the background, and the people with each q.
 
         Returns
         -------
@@ -143,7 +143,7 @@ class BayesOptimal(SensitiveAttack):
         ), people, first  # fmt: skip
 
     def _informed(self, view: View) -> FloatArray:
-        """Return the greatest change of belief about each released record; NaN where f does not know its q."""
+        """Return the greatest change of belief about each released record; NaN if f does not contain its q."""
         beliefs, people, first = self.beliefs(view)
         change = np.where(np.isnan(beliefs.posterior), 1.0, np.abs(beliefs.prior - beliefs.posterior))
         change = np.maximum(change, beliefs.surprise)
@@ -169,10 +169,10 @@ class BayesOptimal(SensitiveAttack):
         return Model(theta=self.theta, on=column.name).score(groups, self._reference(view, column))
 
     def _values(self, people: People, column: SensitiveColumn) -> tuple[IntArray, int]:
-        """Return the value that each row speaks of, and how many there may be.
+        """Return the value of each row, and the number of possible values.
 
-        Those that the original does not have are numbered behind its own: they are believed before the release, and
-        not after it.
+        Values that do not occur in the original get the numbers after its own: they are believed before the release,
+        and not after it.
         """
         value = scored(people, column.name, "The background table")
         new = np.flatnonzero(value < 0)
@@ -211,7 +211,7 @@ class BayesOptimal(SensitiveAttack):
         try:
             mass = np.asarray(table.column(PROBABILITY).cast(pa.float64()).to_numpy())
         except pa.ArrowInvalid:
-            raise DataError(f"The column {PROBABILITY!r} of the background table has text.", code="no-distribution"
+            raise DataError(f"The column {PROBABILITY!r} of the background table contains text.", code="no-distribution"
                             ) from None  # fmt: skip
         if not np.isfinite(mass).all() or (mass < 0).any() or abs(float(mass.sum()) - 1.0) > _SUM_TOLERANCE:
             raise DataError(
@@ -224,7 +224,7 @@ class BayesOptimal(SensitiveAttack):
 
 
 def _has_own(view: View, column: SensitiveColumn) -> bool:
-    """Whether the policy has a background table about this column."""
+    """Whether the policy has a background table for this column."""
     own = bool(view.table.background_rows) and not view.table.bandwidths
     return own and view.table.background_on == column.name
 

@@ -1,6 +1,6 @@
-"""Combinatorial refinement: what a greedy local recoding must have seen, as a linear program.
+"""Combinatorial refinement: inferring the records of a greedy local recoding with a linear program.
 
-A greedy local recoding places crowds at the finest hierarchy nodes that hold k records, and only the rest rises to
+A greedy local recoding places groups at the finest hierarchy nodes that hold k records, and only the rest rises to
 coarser ones. So for classes that agree in all other columns (a family), and one column:
 
 - a coarse class has no record below the node of a finer class of its family: it would have been placed there;
@@ -12,10 +12,10 @@ coarser ones. So for classes that agree in all other columns (a family), and one
 The numbers of records of each class at each leaf are the unknowns. A leaf stays plausible for a class if the program
 (relaxed to real numbers) allows one record of it there. The adversary picks one of the plausible leaves for every
 record. Readings: families in one column at a time, since the program over all columns at once is as large as the
-domain; k is the smallest class that the models allow. Where the program has no solution, the algorithm was not greedy
-in this sense, and all leaves that the cell covers stay.
+domain; k is the smallest class that the models allow. If the program has no solution, the algorithm was not greedy
+in this sense, and all leaves that the cell covers stay plausible.
 
-Baseline: one of the leaves that the cell covers, whatever the other classes say.
+Baseline: one of the leaves that the cell covers, regardless of other classes.
 
 References
 ----------
@@ -47,12 +47,12 @@ _MOST_UNKNOWNS = 512
 
 @dataclass(frozen=True)
 class CombinatorialRefinement(Attack):
-    """Rules out leaves below a cell by what a greedy local recoding would have done with them.
+    """Rules out leaves below a cell by simulating a greedy local recoding.
 
     Parameters
     ----------
     cells : int
-        At most so many cells (a class in a column) are attacked, drawn at random.
+        Maximum number of attacked cells (a class in a column), drawn at random.
 
     Examples
     --------
@@ -66,7 +66,7 @@ class CombinatorialRefinement(Attack):
     1
     """
 
-    cells: Annotated[int, AtLeast(1), "at most so many cells are attacked, drawn at random"] = 100
+    cells: Annotated[int, AtLeast(1), "maximum number of attacked cells, drawn at random"] = 100
 
     name: ClassVar[str] = "combinatorial-refinement"
     learns: ClassVar[str] = "cell"
@@ -74,12 +74,12 @@ class CombinatorialRefinement(Attack):
         "The adversary has the release and the hierarchies, and knows that a greedy local recoding with this k made it."
     )
     remedy: ClassVar[str] = (
-        "Recode globally (optimal, incognito), so that no class tells what another one cannot hold, or divide from the "
-        "top (mondrian), where a coarse cell is no evidence of a finer crowd."
+        "Recode globally (optimal, incognito), so that no class reveals what another one cannot contain, or divide "
+        "from the top (mondrian), where a coarse cell is no evidence of a finer group."
     )
 
     def run(self, view: View) -> AttackResult:
-        """Solve the programs of some cells, and pick among what stays plausible."""
+        """Solve the programs of some cells, and pick among the plausible leaves."""
         view = view.identity
         columns = [j for j, c in enumerate(view.cells) if c.at_levels]
         if not columns:
@@ -140,7 +140,7 @@ def _leaves(cells: Cells, group: int) -> IntArray:
 
 
 def plausible_leaves(cells: Cells, family: IntArray, group: int, sizes: IntArray, k: int) -> BoolArray | None:
-    """Return which leaves below a class's cell may hold one of its records; None where nothing fits.
+    """Return which leaves below a class's cell may hold one of its records; None if no leaf does.
 
     Parameters
     ----------
@@ -153,13 +153,13 @@ def plausible_leaves(cells: Cells, family: IntArray, group: int, sizes: IntArray
     sizes : int64 array
         Records of each class.
     k : int
-        The crowd that would have been placed at a finer node.
+        Size of a group that would have been placed at a finer node.
     """
     from scipy.optimize import linprog
 
     coded = cells.column.coded
     mine = _leaves(cells, group)
-    # unknowns: (class, leaf) of the family's generalised classes that share a leaf with this one
+    # unknowns: (class, leaf) of the family's generalized classes that share a leaf with this one
     members = [int(g) for g in family if cells.height[g] > 0 and np.intersect1d(_leaves(cells, g), mine).size]
     pairs = [(g, int(u)) for g in members for u in _leaves(cells, g)]
     if len(pairs) > _MOST_UNKNOWNS:

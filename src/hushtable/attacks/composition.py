@@ -1,14 +1,14 @@
-"""Composition: what two or more releases of the same people tell together.
+"""Composition: what several releases of the same people reveal in combination.
 
 A person who is in several releases is in one class of each; the person's value is in all of those classes, so it is in
-their intersection. The attack succeeds where one value is left. Everybody is looked up in the other releases by
-quasi-identifiers and published cells (where several classes cover a person, the union of their values counts). The
-targets are the records of this release that are in every other original too: with the same quasi-identifiers and value.
+their intersection. The attack succeeds if one value is left. Everybody is looked up in the other releases by
+quasi-identifiers and published cells (if several classes cover a person, the union of their values counts). The
+targets are the records of this release that are also in every other original, with the same quasi-identifiers and
+value.
 
-Where no other release is at hand, ``others`` cannot be guessed: the attack refuses. Give the releases that went out
-before.
+Without another release, the attack is refused: pass the earlier releases as ``others``.
 
-Baseline: the best that a single one of the releases gives away by homogeneity.
+Baseline: the best result of the homogeneity attack on a single release.
 
 References
 ----------
@@ -65,13 +65,13 @@ class Composition(SensitiveAttack):
         "The adversary knows a person's quasi-identifiers, and that the person is in all of the releases."
     )
     remedy: ClassVar[str] = (
-        "Partition-based models do not compose. Keep a ledger of what was released of the same people ('hushtable "
-        "ledger check' refuses a release that breaks a model together with earlier ones), publish a table that changes "
-        "under m-invariance, or release once: with the same classes, nothing is left to intersect."
+        "Partition-based models do not compose. Keep a ledger of releases of the same people ('hushtable ledger "
+        "check' refuses a release that breaks a model in combination with earlier ones), publish a changing table "
+        "under m-invariance, or release only once: if the classes stay the same, intersections reveal nothing."
     )
 
     def run(self, view: View) -> AttackResult:
-        """Intersect, and count who is left with one value."""
+        """Intersect, and count the people with one value left."""
         column = self.column(view)
         views = [View.of(release) for release in self._releases()]
         theirs = [_same(other, view, column) for other in views]
@@ -114,7 +114,7 @@ class Composition(SensitiveAttack):
 
 
 def _same(other: View, view: View, column: SensitiveColumn) -> SensitiveColumn:
-    """Return the other release's column of that name, if it has the same quasi-identifiers too."""
+    """Return the other release's column of that name, if it also has the same quasi-identifiers."""
     names = [c.name for c in view.table.quasi]
     found = {c.name: c for c in other.table.sensitive}
     absent = sorted(set(names) ^ {c.name for c in other.table.quasi}) + [column.name] * (column.name not in found)
@@ -143,7 +143,7 @@ def _translate(view: View, rows: IntArray, other: View) -> People:
 
 
 def _translation(mine: Coded, theirs: Coded) -> IntArray:
-    """Return the other's code of each of my codes; -1 where it has none."""
+    """Return the other's code of each of my codes; -1 if it has none."""
     import pyarrow.compute as pc
 
     values = theirs.values if theirs.values.type == mine.values.type else theirs.values.cast(mine.values.type)

@@ -1,4 +1,4 @@
-"""How sure a success rate is: Wilson's interval.
+"""Confidence of a success rate: Wilson's interval.
 
 References
 ----------
@@ -16,7 +16,7 @@ Z95 = 1.959963984540054
 
 
 def wilson(successes: float, targets: int, z: float = Z95) -> tuple[float, float]:
-    """Return the interval that holds the true rate in 95% of repetitions; everything where nothing was tried.
+    """Return the interval that contains the true rate in 95% of repetitions; [0, 1] if nothing was tried.
 
     Examples
     --------

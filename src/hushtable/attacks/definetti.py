@@ -1,13 +1,13 @@
-"""deFinetti's attack: what classes tell together about whom each value belongs to.
+"""deFinetti's attack: learning across classes which person each value belongs to.
 
 The usual reading of a class is the random-worlds guess: every member has each value with its share in the class. But
 classes differ, and if smokers are frequent where cancer is, then within a class the smoker is the likelier patient. A
-naive Bayes classifier is learnt across classes from who might have what; with it the members of each class are given
-the values of the class, as a whole: every member gets one value in total, every value as many members as were
-published. Learning and assigning are repeated until nothing changes much.
+naive Bayes classifier learns across classes who might have which value. With it, the values of each class are assigned
+to its members as a whole: every member gets one value in total, and every value as many members as were published.
+Learning and assigning are repeated until little changes.
 
-The adversary knows the exact quasi-identifiers of the members of every class, as a bucketization publishes them and an
-external table tells of a generalisation. Ordered columns with many values are cut into 32 parts of equal frequency.
+The adversary knows the exact quasi-identifiers of the members of every class, which a bucketization publishes and an
+external table reveals for a generalization. Ordered columns with many values are cut into 32 parts of equal frequency.
 
 Baseline: the random-worlds guess, which takes the class's most frequent value for everybody.
 
@@ -40,12 +40,12 @@ _BALANCING = 8
 
 @dataclass(frozen=True)
 class DeFinetti(SensitiveAttack):
-    """Assigns the values of each class to its members by a naive Bayes learnt across classes.
+    """Assigns the values of each class to its members with a naive Bayes classifier learned across classes.
 
     Parameters
     ----------
     rounds : int
-        How often learning and assigning are repeated.
+        Number of rounds of learning and assigning.
     on : str, optional
         The sensitive column.
 
@@ -63,21 +63,20 @@ class DeFinetti(SensitiveAttack):
     True
     """
 
-    rounds: Annotated[int, AtLeast(1), "how often learning and assigning are repeated"] = 10
+    rounds: Annotated[int, AtLeast(1), "number of rounds of learning and assigning"] = 10
 
     name: ClassVar[str] = "definetti"
     knowledge: ClassVar[str] = (
-        "The adversary knows the exact quasi-identifiers of everybody in the release, and looks at all classes "
-        "together."
+        "The adversary knows the exact quasi-identifiers of everybody in the release, and combines all classes."
     )
     remedy: ClassVar[str] = (
-        "Diversity inside classes does not help against what classes tell together. Make them alike: t-closeness or "
-        "beta-likeness leave little to learn across classes; fewer or coarser quasi-identifiers leave less to tell "
-        "members apart by."
+        "Diversity within classes does not help against patterns across classes. Make classes similar: t-closeness or "
+        "beta-likeness leave little to learn across classes, and fewer or coarser quasi-identifiers make it harder to "
+        "distinguish members."
     )
 
     def run(self, view: View) -> AttackResult:
-        """Learn, assign, repeat; then score the likeliest value of everybody."""
+        """Learn, assign, repeat; then score the likeliest value of each person."""
         column = self.column(view)
         histogram = view.histogram(column)
         person, entry = _pairs(view, histogram)
@@ -126,7 +125,7 @@ def _pairs(view: View, histogram: Histogram) -> tuple[IntArray, IntArray]:
 
 
 def _parts(column: QuasiColumn, codes: IntArray) -> tuple[IntArray, int]:
-    """Return the codes, of ordered columns with many values their part of 32 of equal frequency."""
+    """Return the codes; for ordered columns with many values, their part among 32 of equal frequency."""
     size = column.coded.size
     if size <= _PARTS or not column.coded.kind.ordered:
         return codes, size
@@ -136,7 +135,7 @@ def _parts(column: QuasiColumn, codes: IntArray) -> tuple[IntArray, int]:
 
 
 def _balanced(weight: FloatArray, person: IntArray, entry: IntArray, quota: FloatArray) -> FloatArray:
-    """Scale so that a person's beliefs add up to 1, and those in a value of a class to its records."""
+    """Scale so that each person's beliefs sum to 1, and those in each value of a class to its number of records."""
     for _ in range(_BALANCING):
         per_entry = np.bincount(entry, weights=weight)
         weight = weight * quota / np.maximum(per_entry[entry], np.finfo(float).tiny)
@@ -145,7 +144,7 @@ def _balanced(weight: FloatArray, person: IntArray, entry: IntArray, quota: Floa
 
 
 def _argmax(belief: FloatArray, person: IntArray, value: IntArray, n: int) -> IntArray:
-    """Return everybody's likeliest value; of equals the lowest code."""
+    """Return each person's likeliest value; ties go to the lowest code."""
     top = np.full(n, -np.inf)
     np.maximum.at(top, person, belief)
     best = np.flatnonzero(belief >= top[person] * (1 - 1e-9))[::-1]

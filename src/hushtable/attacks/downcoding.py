@@ -1,18 +1,18 @@
-"""Downcoding: undoing a generalisation that is known to be minimal.
+"""Downcoding: reversing a generalization that is known to be minimal.
 
-A local recoding publishes the smallest cell that covers a class, and that tells more than the cell says: both ends of
-a range occur, every member of a set does, and a node has records under two of its children or more. The adversary
-writes down, for each class, as many exact records as it has: in every column the values that must occur first, the
-rest drawn from what the cell covers, and the columns combined at random, since nothing tells what goes with what.
+A local recoding publishes the smallest cell that covers a class, which reveals more than the cell says: both ends of
+a range occur, every member of a set does, and a node has records under at least two of its children. The adversary
+writes down as many exact records for each class as it has: in every column, the values that must occur come first and
+the rest is drawn from the values that the cell covers; the columns are combined at random, since nothing reveals how.
 Successes are records of the original that were written down (counted as multisets, class by class). A class of two
-whose records differ in one column is recovered for certain: it is no class any more.
+whose records differ in one column is recovered with certainty.
 
-Cells of a global recoding (one level for a column, whatever a class holds), patterns and the root tell nothing more.
+Cells of a global recoding (one level per column, independent of the class), patterns and the root reveal nothing more.
 
-The adversary knows the policy. Where it has the downcoding guard, ends of ranges are sought as far inside as the guard
+The adversary knows the policy. If it has the downcoding guard, ends of ranges are sought as far inside as the guard
 moves them outwards on average.
 
-Baseline: the same without minimality: every value drawn from what the cell covers.
+Baseline: the same without minimality: every value is drawn from the values that the cell covers.
 
 References
 ----------
@@ -59,17 +59,17 @@ class Downcoding(Attack):
         "class."
     )
     remedy: ClassVar[str] = (
-        "Publish cells that do not hug the records: write 'guard: [downcoding]' in the policy, which widens them at "
-        "random; or recode globally (optimal, incognito, datafly), publish hierarchy nodes instead of ranges and sets "
-        "(cells: nodes), or ask for larger classes than are needed."
+        "Publish cells that do not fit the records tightly: write 'guard: [downcoding]' in the policy, which widens "
+        "them at random; or recode globally (optimal, incognito, datafly), publish hierarchy nodes instead of ranges "
+        "and sets (cells: nodes), or require larger classes than necessary."
     )
 
     def run(self, view: View) -> AttackResult:
-        """Write down records, and count those that are there."""
+        """Write down records, and count those that exist."""
         view = view.identity
         if not all(c.tells_bounds for c in view.cells):
             raise UsageError(
-                "The downcoding attack needs generalised cells, and this release publishes representatives.",
+                "The downcoding attack needs generalized cells, and this release publishes representatives.",
                 code="no-cells",
                 hint="It attacks nodes, ranges and sets; linkage with method='distance' attacks representatives.",
             )
@@ -91,7 +91,7 @@ class Downcoding(Attack):
         return self.result(len(order), right, plain / len(order) if len(order) else 0.0, counts)
 
     def _written(self, view: View, group: IntArray) -> tuple[list[IntArray], list[IntArray]]:
-        """Return what is written down by who knows that cells are minimal, and by who does not, column by column."""
+        """Return the records written down with and without knowledge of minimality, column by column."""
         minimal, chance = [], []
         guard = view.guard(DowncodingGuard.name)
         spread = guard.spread if isinstance(guard, DowncodingGuard) else 0.0

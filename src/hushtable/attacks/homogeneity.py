@@ -1,11 +1,11 @@
-"""Homogeneity: everybody in the class has the same value, so whose record is whose does not matter.
+"""Homogeneity: all members of a class have the same value, so it does not matter which record is whose.
 
-The adversary finds the person's class and reads the value off it. A record is attacked when its class holds one value
-only. For people of an ``external`` table the classes are found by their published cells: where several cover a person,
+The adversary finds the person's class and reads the value from it. A record is attacked if its class has only one
+value. For people of an ``external`` table, the classes are found by their published cells: if several cover a person,
 all records of all of them must agree.
 
-Baseline: the same reading of the whole table as one class. Control: people who are not in the release but fall into
-homogeneous classes all the same, and have the value that is read off.
+Baseline: the same reading of the whole table as one class. Control: people who are not in the release but match
+homogeneous classes anyway, and have the value that is read.
 
 References
 ----------
@@ -31,7 +31,7 @@ __all__ = ["Homogeneity", "agreed"]
 
 
 def agreed(view: View, people: People, histogram: Histogram) -> IntArray:
-    """Return the one value that all records of all classes that cover a person share; -1 where there is none.
+    """Return the one value that all records of all classes that cover a person share; -1 if there is none.
 
     Parameters
     ----------
@@ -68,12 +68,12 @@ def agreed(view: View, people: People, histogram: Histogram) -> IntArray:
 
 @dataclass(frozen=True)
 class Homogeneity(SensitiveAttack):
-    """Reads a person's value off a class in which everybody has the same.
+    """Reads a person's value from a class in which everybody has the same.
 
     Parameters
     ----------
     external : table, optional
-        The people to attack, with all quasi-identifiers; all released records where left out.
+        People to attack, with all quasi-identifiers. Defaults to all released records.
     control : table, optional
         People who are not in the release, with quasi-identifiers and the sensitive column.
     on : str, optional
@@ -90,7 +90,7 @@ class Homogeneity(SensitiveAttack):
     (0.5, 0.0, 1)
     """
 
-    external: Annotated[Any, "people to attack, with all quasi-identifiers; all records where left out"] = None
+    external: Annotated[Any, "people to attack, with all quasi-identifiers; defaults to all records"] = None
     control: Annotated[Any, "people who are not in the release, with the sensitive column"] = None
 
     name: ClassVar[str] = "homogeneity"
@@ -98,12 +98,12 @@ class Homogeneity(SensitiveAttack):
         "The adversary knows that a person is in the release, and the person's quasi-identifiers."
     )
     remedy: ClassVar[str] = (
-        "Ask for several different values in every class: distinct-l, entropy-l or p-sensitive beside k-anonymity, or "
-        "alp-dif where values need different protection. A greater k alone makes such classes rarer but rules none out."
+        "Require several different values in every class: add distinct-l, entropy-l or p-sensitive to k-anonymity, or "
+        "alp-dif if values need different protection. A larger k alone makes such classes rarer but excludes none."
     )
 
     def run(self, view: View) -> AttackResult:
-        """Count the records whose class holds one value."""
+        """Count the records whose class has one value."""
         column = self.column(view)
         histogram = view.histogram(column)
         one = histogram.lengths == 1

@@ -1,10 +1,10 @@
 """Basic implications: the adversary knows k true statements of the kind "if she has it, he has it".
 
-About a person t with value s, every statement "if ... then t has s" is true. The attack takes k of them, and tries
-all ways to spread them: "if t has v" for the most frequent other values of the class (which rules v out), "if u has
-s" for other people u of the class, and the statements about people of other classes that tell most. The belief in s
-is 1 / (1 + R), as in the model ``ck-safety``, which bounds it over all statements, true ones and others. The attack
-succeeds where the belief in a person's own value reaches ``confidence``.
+About a person t with value s, every statement "if ... then t has s" is true. The attack takes k of them and tries
+all ways to distribute them: "if t has v" for the most frequent other values of the class (which rules v out), "if u
+has s" for other people u of the class, and the most revealing statements about people of other classes. The belief in
+s is 1 / (1 + R), as in the model ``ck-safety``, which bounds it over all statements, true or not. The attack
+succeeds if the belief in a person's own value reaches ``confidence``.
 
 Baseline: the same statements about the whole table as one class.
 
@@ -38,7 +38,7 @@ def believed(histogram: Histogram, k: int) -> FloatArray:
 
     Examples
     --------
-    Somebody is denied flu, or a colleague's cancer would be theirs:
+    Somebody is known not to have flu, or to have cancer if a colleague does:
 
     >>> believed(Histogram.dense([[2, 2, 1]]), 1).round(3).tolist()
     [0.667, 0.667, 0.333]
@@ -65,9 +65,9 @@ class Implications(SensitiveAttack):
     Parameters
     ----------
     k : int
-        How many implications.
+        Number of implications.
     confidence : float
-        The belief that counts as success.
+        Belief that counts as success.
     on : str, optional
         The sensitive column.
 
@@ -82,19 +82,17 @@ class Implications(SensitiveAttack):
     (0.5, 0.5)
     """
 
-    k: Annotated[int, AtLeast(0), "how many implications the adversary knows"] = 2
+    k: Annotated[int, AtLeast(0), "number of implications that the adversary knows"] = 2
     confidence: Annotated[float, Between(0, 1, closed="right"), "belief that counts as success"] = 0.9
 
     name: ClassVar[str] = "implications"
     knowledge: ClassVar[str] = (
         "The adversary knows everybody's quasi-identifiers, who is in the release, and k true statements of the "
-        "kind: if "
-        "one person has a value, then another has one."
+        "kind: if one person has a value, then another has one."
     )
     remedy: ClassVar[str] = (
-        "Ask for ck-safety with the k statements you expect and the c you can bear. Without it, raise l of "
-        "recursive-cl, "
-        "entropy-l or distinct-l by k."
+        "Add ck-safety with the expected number of statements k and an acceptable c. Without it, raise l of "
+        "recursive-cl, entropy-l or distinct-l by k."
     )
 
     def run(self, view: View) -> AttackResult:

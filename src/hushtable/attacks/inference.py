@@ -1,11 +1,11 @@
-"""Inference: a classifier learns from the release what quasi-identifiers tell about a sensitive column.
+"""Inference: a classifier learns from the release what quasi-identifiers reveal about a sensitive column.
 
-It is trained on the published cells and values, and asked about the original quasi-identifiers of the people in the
+It is trained on the published cells and values, and applied to the original quasi-identifiers of the people in the
 release. A column with more than 10 numbers or dates is cut at its quartiles, as in the accuracy measures.
 
-Baseline: always the most frequent value. Control: a classifier trained on half of the release, asked about the people
-of the other half. What it gets right about them is statistics, which a useful release tells on purpose; only what
-exceeds it was learnt from a person's own record.
+Baseline: always the most frequent value. Control: a classifier trained on half of the release and applied to the
+people of the other half. Its success is statistical knowledge, which a useful release reveals on purpose; only the
+excess was learned from a person's own record.
 
 References
 ----------
@@ -40,7 +40,7 @@ class Inference(SensitiveAttack):
     ----------
     classifier : {"tree", "logistic"}
     targets : int
-        At most so many released records are learned from and asked about, drawn at random.
+        Maximum number of released records used for training and testing, drawn at random.
     on : str, optional
         The sensitive column.
 
@@ -55,8 +55,8 @@ class Inference(SensitiveAttack):
     (1.0, 0.5)
     """
 
-    classifier: Annotated[Literal["tree", "logistic"], "what learns from the release"] = "tree"
-    targets: Annotated[int, AtLeast(2), "at most so many records are learned from and asked about, drawn at random"] = (
+    classifier: Annotated[Literal["tree", "logistic"], "classifier that learns from the release"] = "tree"
+    targets: Annotated[int, AtLeast(2), "maximum number of records used for training and testing, drawn at random"] = (
         500_000
     )
 
@@ -65,17 +65,17 @@ class Inference(SensitiveAttack):
         "The adversary knows a person's exact quasi-identifiers, and trains a classifier on the release."
     )
     remedy: ClassVar[str] = (
-        "Where the rate exceeds the control, single records show through: raise k or ask for t-closeness or "
-        "beta-likeness, which bound what any class tells. Where both exceed the baseline, the release tells a "
-        "statistical fact that holds for people outside it as well; only coarser quasi-identifiers hide it."
+        "If the rate exceeds the control, the release reveals single records: raise k, or add t-closeness or "
+        "beta-likeness, which bound what any class reveals. If both exceed the baseline, the release reveals a "
+        "statistical fact that also holds for people outside it; only coarser quasi-identifiers hide it."
     )
 
     def _drawn(self, view: View) -> IntArray | None:
-        """Return the records that are learned from and asked about, in an order of their own; None for all."""
+        """Return the records used for training and testing, in an order of their own; None for all."""
         return None if len(view.released) <= self.targets else sample(view, self.targets, "inference/targets")
 
     def run(self, view: View) -> AttackResult:
-        """Train on all and ask about all; then train on one half and ask about the other."""
+        """Train on all and test on all; then train on one half and test on the other."""
         column = self.column(view)
         k = max(int(view.sizes[view.sizes > 0].min()), 1)
         comparison = RowComparison(view.table, view.labels, view.cells, k=k, seed=view.seed)

@@ -1,9 +1,9 @@
-"""Kernel prior: the adversary knows the table as well as a kernel can tell, and updates that by the release.
+"""Kernel prior: the adversary's prior is a kernel estimate of the table, updated with the release.
 
-Beliefs about a person before the release are a kernel estimate from the original, with bandwidth ``b``; after it, the
-Omega-estimate in the person's class: both as in the model ``bt-privacy``. The adversary knows everybody's
+Beliefs about a person before the release are a kernel estimate from the original with bandwidth ``b``; after it, the
+Omega-estimate in the person's class. Both are as in the model ``bt-privacy``. The adversary knows everybody's
 quasi-identifiers and who is in which class. The attack guesses the likeliest value of about ``targets`` people, in
-classes that are drawn at random.
+randomly drawn classes.
 
 Baseline: the likeliest value before the release.
 
@@ -36,14 +36,14 @@ _UNIT = 1 << 40
 
 @dataclass(frozen=True)
 class KernelPrior(SensitiveAttack):
-    """Guesses by a kernel estimate that the release refines.
+    """Guesses with a kernel estimate that the release refines.
 
     Parameters
     ----------
     b : float
-        The kernel's bandwidth; the smaller, the more the adversary knows.
+        Bandwidth of the kernel; the smaller, the more the adversary knows.
     targets : int
-        How many people to attack, about; whole classes are drawn at random.
+        Approximate number of people to attack; whole classes are drawn at random.
     on : str, optional
         The sensitive column.
 
@@ -59,21 +59,20 @@ class KernelPrior(SensitiveAttack):
     """
 
     b: Annotated[float, Positive(), "bandwidth of the kernel; the smaller, the more the adversary knows"] = 0.3
-    targets: Annotated[int, AtLeast(1), "how many people to attack, about"] = 2000
+    targets: Annotated[int, AtLeast(1), "approximate number of people to attack"] = 2000
 
     name: ClassVar[str] = "kernel-prior"
     knowledge: ClassVar[str] = (
         "The adversary knows everybody's quasi-identifiers, who is in the release, and how values depend on "
-        "quasi-identifiers, as far as a kernel estimate of the original tells."
+        "quasi-identifiers, to the extent of a kernel estimate of the original."
     )
     remedy: ClassVar[str] = (
-        "Ask for bt-privacy with this b and the t you can bear, for several b at once if you do not know what the "
-        "adversary "
-        "knows; or for larger classes."
+        "Add bt-privacy with this b and an acceptable t, for several b at once if the adversary's knowledge is not "
+        "known; or require larger classes."
     )
 
     def run(self, view: View) -> AttackResult:
-        """Guess everybody's value before and after the release."""
+        """Guess each person's value before and after the release."""
         column = self.column(view)
         size = column.coded.size
         drawn = self._drawn(view)
@@ -107,7 +106,7 @@ class KernelPrior(SensitiveAttack):
         return self.result(len(value), int(right.sum()), float(before.mean()), counts)
 
     def _drawn(self, view: View) -> IntArray:
-        """Return which released records are in the classes that are drawn, whatever the order of the original."""
+        """Return which released records are in the drawn classes, independent of the order of the original."""
         group = view.labels[view.released]
         rank = np.empty(view.table.n_rows, dtype=np.int64)
         rank[view.table.canonical_order] = np.arange(view.table.n_rows)

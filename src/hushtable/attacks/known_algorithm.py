@@ -1,19 +1,19 @@
-"""Known algorithm: whoever has the code replays it, and keeps the worlds that give the same release.
+"""Known algorithm: an adversary with the code replays it, and keeps the worlds that give the same release.
 
-The adversary has the public files, the policy, everybody's quasi-identifiers and the code; all but the local secret. So
-whether a world (a way to give the values of each class to its people) could be true is no guess: the algorithm and the
-guards are run on it, and it remains if they make the same classes. The coins are part of the world: some are tossed
-again at every other step, and the lot that a record has drawn mostly moves with its value. Worlds are explored as a
-random walk: some people exchange values inside of their classes, or all classes with the same values do so in the same
-way. A step to a world that gives another release is not taken. All worlds that remain are equally likely, so the share
-of a value among a person's fates is the belief in it.
+The adversary has the public files, the policy, everybody's quasi-identifiers and the code: everything but the local
+secret. Whether a world (an assignment of the values of each class to its people) could be true can therefore be tested:
+the algorithm and the guards are run on it, and it remains if they make the same classes. The coins are part of the
+world: some are tossed again at every other step, and the lot that a record has drawn usually moves with its value.
+Worlds are explored as a random walk: some people exchange values within their classes, or all classes with the same
+values do so in the same way. A step to a world that gives another release is not taken. All worlds that remain are
+equally likely, so the share of a value in a person's worlds is the belief in it.
 
-Where no model looks at a sensitive value the classes cannot depend on one, and nothing has to be replayed: the belief
-is the class's share. In large releases some people are attacked, and as many worlds tried as time allows (``worlds``).
-A walk that has seen few worlds stays near the truth, where it begins, and its rate is too high rather than too low. It
-looks at one release, takes every world for equally likely, and does not know how frequent values are.
+If no model depends on sensitive values, the classes cannot depend on them, and nothing has to be replayed: the belief
+is the class's share. In large releases, only some people are attacked, in as many worlds as time allows (``worlds``).
+A walk through few worlds stays near the truth, where it starts, so its rate is too high rather than too low. The attack
+uses one release, considers all worlds equally likely, and does not know how frequent values are.
 
-Baseline: the promise itself. The models are asked how large a share of a class they would let a value have; where they
+Baseline: the promise itself. The models are asked how large a share of a class they would allow a value; if they
 set no limit, it is the share that the class shows openly.
 
 References
@@ -50,7 +50,7 @@ from hushtable.table.stats import GroupStats, Histogram, Key
 __all__ = ["KnownAlgorithm"]
 
 _WORK = 2_000_000
-"""Records that are replayed in all, where the number of worlds is not given; at least 24 worlds and at most 240."""
+"""Total number of replayed records if the number of worlds is not given; from 24 to 240 worlds."""
 
 
 @dataclass(frozen=True)
@@ -60,7 +60,7 @@ class KnownAlgorithm(SensitiveAttack):
     Parameters
     ----------
     worlds : int, optional
-        How many worlds are tried. By default from 24 to 240, the fewer the larger the table.
+        Number of worlds to try. Defaults to 24 to 240, fewer for larger tables.
     on : str, optional
         The sensitive column.
 
@@ -75,7 +75,7 @@ class KnownAlgorithm(SensitiveAttack):
     True
     """
 
-    worlds: Annotated[int | None, AtLeast(4), "how many worlds are tried; by default fewer for larger tables"] = None
+    worlds: Annotated[int | None, AtLeast(4), "number of worlds to try; by default fewer for larger tables"] = None
 
     name: ClassVar[str] = "known-algorithm"
     knowledge: ClassVar[str] = (
@@ -83,17 +83,18 @@ class KnownAlgorithm(SensitiveAttack):
         "not the local secret."
     )
     remedy: ClassVar[str] = (
-        "Choose an algorithm that only checks sensitive values or chooses by secret coins ('hushtable algorithms' says "
-        "which), or write 'guard: [minimality]' in the policy, which forms groups without a look at sensitive values."
+        "Choose an algorithm that only checks sensitive values or chooses by secret coins (see 'hushtable "
+        "algorithms'), or write 'guard: [minimality]' in the policy, which forms groups without using sensitive values."
     )
 
     def run(self, view: View) -> AttackResult:
         """Walk through the worlds, and score the best guesses."""
         if view.algorithm.recoding is Recoding.CONCEALED:
             raise UsageError(
-                f"The {self.name} attack exchanges values inside of classes, and {view.algorithm.name} makes none.",
+                f"The {self.name} attack exchanges values within classes, and {view.algorithm.name} makes no classes.",
                 code="no-classes",
-                hint="That algorithm draws by secret coins which of k records is whose, each with the same chance.",
+                hint="That algorithm draws with secret coins which of k records belongs to whom, each with the same "
+                "chance.",
             )
         column = self.column(view)
         histogram = view.histogram(column)
@@ -123,7 +124,7 @@ class KnownAlgorithm(SensitiveAttack):
 
 
 def _promised(model: AllOf, histogram: Histogram, column: SensitiveColumn, view: View) -> FloatArray:
-    """How large a share the models would let the most frequent value of each class have; where any, what it has.
+    """Return the share that the models would allow the most frequent value of each class; without a limit, its share.
 
     The other records of the class are spread evenly over the other values, or as in the whole table.
     """
@@ -155,7 +156,7 @@ def _promised(model: AllOf, histogram: Histogram, column: SensitiveColumn, view:
 
 
 def _classes(mode: IntArray, most: IntArray, size: IntArray, spread: FloatArray, key: Key) -> GroupStats:
-    """Classes of these sizes with so many of one value, the others spread over the other values."""
+    """Return classes of these sizes with these counts of one value; the others are spread over the other values."""
     weights = np.tile(spread, (len(mode), 1))
     weights[np.arange(len(mode)), mode] = 0.0
     total = weights.sum(axis=1, keepdims=True)
@@ -173,7 +174,7 @@ def _classes(mode: IntArray, most: IntArray, size: IntArray, spread: FloatArray,
 
 
 class _Replayed(Coins):
-    """Coins of a world: as they fell, until they are tossed again."""
+    """Coins of a world: the original ones, until they are tossed again."""
 
     def __init__(self, real: Coins, store: _Store, path: str = "") -> None:
         super().__init__(real.key)
@@ -213,7 +214,7 @@ class _Store:
 
 @dataclass
 class _World:
-    """What the adversary does not know: the sensitive values of every row and of the counterfeits, and the coins."""
+    """The adversary's unknowns: the sensitive values of every row and of the counterfeits, and the coins."""
 
     codes: dict[str, IntArray]
     fakes: dict[str, IntArray]
@@ -226,9 +227,9 @@ class _Walk:
     def __init__(self, view: View) -> None:
         if view.problem is None:
             raise UsageError(
-                "The known-algorithm attack replays the algorithm, and its input is not available.",
+                "The known-algorithm attack needs the input of the algorithm, which is not available.",
                 code="no-problem",
-                hint="Attack the release where it was made.",
+                hint="Run the attack where the release was made.",
             )
         self._view, self._problem, self._guards = view, view.problem, view.guards
         self._algorithm = view.algorithm
@@ -241,9 +242,10 @@ class _Walk:
         )
         if not self.consistent(self.world):
             raise UsageError(
-                "The algorithm does not make this release again, so it cannot be replayed.",
+                "The algorithm does not reproduce this release, so it cannot be replayed.",
                 code="not-reproduced",
-                hint="A release that a time limit stopped, or that another version made, cannot be attacked this way.",
+                hint="A release that was stopped by a time limit or made by another version cannot be attacked this "
+                "way.",
             )
         table = self._problem.table
         order = table.canonical_order
@@ -256,7 +258,7 @@ class _Walk:
         self.slots = [slots[by_class[a:b]] for a, b in pairwise(offsets.tolist())]
 
     def consistent(self, world: _World) -> bool:
-        """Whether the algorithm makes the same release of a world."""
+        """Whether the algorithm gives the same release for a world."""
         problem = self._problem
         table = replace(
             problem.table,
@@ -285,7 +287,7 @@ class _Walk:
         return _same_classes(np.asarray(labels[: table.n_sample], dtype=np.int64), self._view.labels)
 
     def exchanged(self, moves: list[tuple[IntArray, IntArray]], draw: _Draw) -> _World:
-        """Return a world in which the values of some slots are those of others, lots with them, and some coins new."""
+        """Return a world in which some slots have the values of others, with their lots, and some coins are new."""
         now = self.world
         codes = {name: own.copy() for name, own in now.codes.items()}
         fakes = {name: own.copy() for name, own in now.fakes.items()}
@@ -340,7 +342,7 @@ class _Walk:
 
 @dataclass
 class _Draw:
-    """Random numbers of the attack, which everybody can draw again."""
+    """Random numbers of the attack, which are reproducible."""
 
     seed: int
     turn: int = 0
@@ -367,7 +369,7 @@ def _silent(share: float, what: str) -> None:
 
 
 def _same_classes(one: IntArray, other: IntArray) -> bool:
-    """Whether two labellings divide the records alike, and leave out the same."""
+    """Whether two labelings divide the records in the same way, and suppress the same ones."""
     if not np.array_equal(one < 0, other < 0):
         return False
     inside = one >= 0
@@ -380,7 +382,7 @@ def _same_classes(one: IntArray, other: IntArray) -> bool:
 def _fates(
     walk: _Walk, view: View, column: SensitiveColumn, rows: IntArray, budget: int, draw: _Draw
 ) -> tuple[IntArray, int]:
-    """Return how often each of these people has each value in the worlds of a walk, and how many steps were taken."""
+    """Return how often each of these people has each value in the worlds of a walk, and the number of steps."""
     fates = np.zeros((len(rows), column.coded.size), dtype=np.int64)
     kept = 0
     for step in range(budget):
@@ -395,7 +397,7 @@ def _fates(
 
 
 def _believed(fates: IntArray, usual: IntArray) -> IntArray:
-    """Return the likeliest value of each person, or the class's most frequent one where that may be luck alone."""
+    """Return the likeliest value of each person, or the class's most frequent one if the difference may be chance."""
     best, often = fates.max(axis=1), fates[np.arange(len(fates)), usual]
     likelier = best > often + 1.5 * np.sqrt(best + often)
     return np.where(likelier, fates.argmax(axis=1), usual)
@@ -404,7 +406,7 @@ def _believed(fates: IntArray, usual: IntArray) -> IntArray:
 def _moves(walk: _Walk, classes: IntArray, rows: IntArray, draw: _Draw) -> list[tuple[IntArray, IntArray]]:
     """Draw the next step: some people exchange values with others of their class, or all classes with the same values.
 
-    Every step can be taken back with the same chance, which is what makes all worlds equally likely.
+    Every step can be reversed with the same probability, which makes all worlds equally likely.
     """
     if draw.below(8) == 0:
         alike = walk.alike(int(classes[draw.below(len(classes))]))

@@ -1,11 +1,11 @@
-"""Linkability: two tables about the same people, with different columns, joined through the release.
+"""Linkability: joining two tables about the same people, with different columns, through the release.
 
 One table has the first half of the quasi-identifiers, the other the second half, both about the same people and
-neither with names in common. The release tells which combinations occur: a record of one table and a record of the
-other fit together as well as the classes that cover both hold people. For every record of the first table the
-adversary takes the best fit of the second; among equals at random (seeded).
+without names in common. The release reveals which combinations occur: the score of a record of one table and a record
+of the other is the number of people in classes that cover both. For every record of the first table, the adversary
+takes the best match of the second; ties are broken at random (seeded).
 
-Baseline: without the release, a record of the second table at random.
+Baseline: without the release, a random record of the second table.
 
 References
 ----------
@@ -34,11 +34,11 @@ __all__ = ["Linkability"]
 
 
 _AT_ONCE = 1 << 12
-"""Classes whose covers are multiplied at once: a few megabytes that are used again, not gigabytes that are new."""
+"""Number of classes whose covers are multiplied at once: a few reused megabytes instead of new gigabytes."""
 
 
 def _covered(left: BoolArray, right: BoolArray, sizes: IntArray) -> tuple[Any, Any]:
-    """Return how many people are in classes that cover a record of each table, and one of the second."""
+    """Return the number of people in classes that cover a record of each table, and one of the second."""
     together, second = np.zeros((len(left), len(right))), np.zeros(len(right))
     for begin in range(0, len(sizes), _AT_ONCE):
         part = slice(begin, begin + _AT_ONCE)
@@ -56,9 +56,9 @@ class Linkability(Attack):
     Parameters
     ----------
     first : list of str
-        The quasi-identifiers of the first table; the first half of them where left out.
+        The quasi-identifiers of the first table. Defaults to the first half.
     targets : int
-        At most so many people are in both tables, drawn at random.
+        Maximum number of people in both tables, drawn at random.
 
     Examples
     --------
@@ -71,20 +71,20 @@ class Linkability(Attack):
     (4, 0.25, 1.0)
     """
 
-    first: Annotated[tuple[str, ...], "quasi-identifiers of the first table; half of them where left out"] = field(
+    first: Annotated[tuple[str, ...], "quasi-identifiers of the first table; defaults to the first half"] = field(
         default=()
     )
-    targets: Annotated[int, AtLeast(2), "at most so many people are in both tables, drawn at random"] = 1000
+    targets: Annotated[int, AtLeast(2), "maximum number of people in both tables, drawn at random"] = 1000
 
     name: ClassVar[str] = "linkability"
     learns: ClassVar[str] = "person"
     knowledge: ClassVar[str] = (
-        "The adversary has two tables about the same people of the release, each with some of the quasi-identifiers "
+        "The adversary has two tables about the same people in the release, each with some of the quasi-identifiers "
         "and none in common."
     )
     remedy: ClassVar[str] = (
-        "Small classes tell which values go together. Raise k, or generalise the columns of one of the tables further "
-        "(a fixed level or a greater weight for the other columns), so that many records fit many others."
+        "Small classes reveal which values go together. Raise k, or generalize the columns of one of the tables "
+        "further (a fixed level, or a larger weight for the other columns), so that many records match many others."
     )
 
     def run(self, view: View) -> AttackResult:
@@ -115,12 +115,12 @@ class Linkability(Attack):
             raise UsageError(
                 "The linkability attack needs two quasi-identifiers or more, and the release has one.",
                 code="too-few-columns",
-                hint="With one there are no two tables to link.",
+                hint="A single quasi-identifier cannot be split into two tables.",
             )
         for name in self.first:
             if name not in names:
                 raise UsageError(
-                    f"The linkability attack needs quasi-identifiers, and {name!r} is none.",
+                    f"The linkability attack needs quasi-identifiers, and {name!r} is not one.",
                     code="absent-columns",
                     hint=did_you_mean(name, names),
                 )

@@ -1,4 +1,4 @@
-"""Record linkage: finding out whose record it is.
+"""Record linkage: finding a person's record.
 
 The adversary has a table of people with names and the release's quasi-identifiers, and picks one published record for
 each of them:
@@ -10,14 +10,14 @@ each of them:
     dates on a scale from 0 to 1, ranks for ordinal labels) or the share of the cell's values that are not the
     person's (nominal labels). This is the adversary for centroids, which cover nobody exactly.
 
-Among equally good records the pick is random (seeded). Without an ``external`` table the adversary knows everybody's
+Ties are broken at random (seeded). Without an ``external`` table, the adversary knows everybody's
 quasi-identifiers exactly: the worst case.
 
-Baseline: a record picked at random. Control: how often somebody who is not in the release is linked to a record as the
-only one that fits, which is wrong by construction.
+Baseline: a record picked at random. Control: how often a person who is not in the release is linked to a record as the
+only match, which is wrong by construction.
 
-Overlooked quasi-identifiers: for every other published column, how many records would be unique if the adversary knew
-that column too, and for all of them together.
+Overlooked quasi-identifiers: for every other published column, and for all of them together, the number of records
+that would be unique if the adversary also knew that column.
 
 References
 ----------
@@ -49,7 +49,7 @@ __all__ = ["Linkage", "distances", "lowest", "nearest_classes", "sample"]
 
 
 def sample(view: View, n: int, stream: str) -> IntArray:
-    """Draw at most n released records without repetition; sorted by content, so the input's order does not matter."""
+    """Draw at most n released records without replacement, independent of the input's order."""
     rows = view.table.canonical_order
     rows = rows[rows < view.table.n_sample]
     rows = rows[view.labels[rows] >= 0]
@@ -59,7 +59,7 @@ def sample(view: View, n: int, stream: str) -> IntArray:
 
 
 def lowest(numbers: AnyArray, n: int) -> IntArray:
-    """Return the places of the n lowest numbers, ascending; of equal numbers the first ones.
+    """Return the positions of the n lowest numbers, ascending; ties go to the first.
 
     Examples
     --------
@@ -81,12 +81,12 @@ class Linkage(Attack):
     ----------
     method : {"exact", "distance"}
     external : table, optional
-        People with all quasi-identifiers. They are scored where they are the original's: a person is found in the
-        original by exact quasi-identifiers. All released records where left out.
+        People with all quasi-identifiers. They are scored if they are in the original, where a person is found by exact
+        quasi-identifiers. Defaults to all released records.
     control : table, optional
         People who are not in the release.
     targets : int
-        At most so many people are attacked, drawn at random.
+        Maximum number of people to attack, drawn at random.
 
     Examples
     --------
@@ -99,10 +99,10 @@ class Linkage(Attack):
     (2.0, 2)
     """
 
-    method: Annotated[Literal["exact", "distance"], "cells that cover, or the nearest cells"] = "exact"
-    external: Annotated[Any, "people with all quasi-identifiers; the original's where left out"] = None
+    method: Annotated[Literal["exact", "distance"], "cells that cover the person, or the nearest cells"] = "exact"
+    external: Annotated[Any, "people with all quasi-identifiers; defaults to the original's"] = None
     control: Annotated[Any, "people who are not in the release"] = None
-    targets: Annotated[int, AtLeast(1), "at most so many people are attacked, drawn at random"] = 5000
+    targets: Annotated[int, AtLeast(1), "maximum number of people to attack, drawn at random"] = 5000
 
     name: ClassVar[str] = "linkage"
     learns: ClassVar[str] = "person"
@@ -111,9 +111,9 @@ class Linkage(Attack):
         "release."
     )
     remedy: ClassVar[str] = (
-        "Raise k of k-anonymity, or ask for average-risk: nobody is linked with more than 1/k. Where a column that is "
-        "not a quasi-identifier makes many records unique, an adversary who knows it links them: give it the role "
-        "quasi, or leave it out."
+        "Raise k of k-anonymity, or add average-risk: the chance of a correct link is then at most 1/k. If a column "
+        "that is not a quasi-identifier makes many records unique, an adversary who knows it can link them: give it "
+        "the role quasi, or drop it."
     )
 
     def run(self, view: View) -> AttackResult:
@@ -145,7 +145,7 @@ class Linkage(Attack):
         return self.result(len(people), int(hit.sum()), 1.0 / len(view.released), counts, control)
 
     def _people(self, view: View) -> tuple[People, IntArray]:
-        """Return the people and the class that each is in."""
+        """Return the people and the class of each."""
         if self.external is None:
             rows = sample(view, self.targets, "linkage/targets")
             return People.of_rows(view, rows), view.labels[rows]
@@ -169,7 +169,7 @@ def _records(view: View, offsets: IntArray, classes: IntArray) -> FloatArray:
 
 
 def _overlooked(view: View) -> dict[str, float]:
-    """Return how many records are unique by their class and another published column, and all others."""
+    """Return the number of records that are unique by their class and another published column, and all others."""
     quasi = {c.name for c in view.table.quasi}
     others = [name for name in view.published.column_names if name not in quasi]
     labels = view.labels[view.rows]
@@ -225,7 +225,7 @@ def nearest_classes(view: View, people: People) -> tuple[IntArray, IntArray]:
 def distances(cells: Cells, codes: IntArray) -> FloatArray:
     """Return the distance of each code from the cell of each class: codes x classes, from 0 to 1.
 
-    A value that the original does not have is at distance 1 from every cell, so the other columns decide.
+    A value that does not occur in the original is at distance 1 from every cell, so the other columns decide.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Which classes a person may be in: those whose published cells cover the person in every column.
+"""The classes that a person may be in: those whose published cells cover the person in every column.
 
 A representative (the mean of a class, the middle of a range) covers nobody in particular, so columns that publish one
 exclude nobody.
@@ -20,7 +20,7 @@ from hushtable.release.forms.base import Cells
 __all__ = ["candidates", "covering", "match_chunks"]
 
 _AT_ONCE = 1 << 22
-"""Pairs of a person and a class that are compared at once."""
+"""Number of pairs of a person and a class that are compared at once."""
 
 
 def candidates(view: View, people: People, columns: Sequence[int] | None = None) -> tuple[IntArray, IntArray]:
@@ -46,7 +46,7 @@ def candidates(view: View, people: People, columns: Sequence[int] | None = None)
 
 
 def match_chunks(view: View, people: People, columns: Sequence[int] | None = None) -> Iterator[tuple[slice, BoolArray]]:
-    """Yield, for some people at a time, the matrix of who is covered by which class."""
+    """Yield the matrix of which class covers which person, for some people at a time."""
     used = range(len(view.cells)) if columns is None else columns
     tables = []
     for j in used:
@@ -64,7 +64,7 @@ def match_chunks(view: View, people: People, columns: Sequence[int] | None = Non
 
 
 def covering(cells: Cells, groups: IntArray) -> npt.NDArray[np.uint8]:
-    """Return, for every code of a column, by which of some classes it is covered: a bit for each class."""
+    """Return, for every code of a column, which of some classes cover it: one bit per class."""
     size = cells.column.coded.size
     if not cells.tells_bounds:
         return np.full((size, (len(groups) + 7) // 8), 255, dtype=np.uint8)
@@ -92,7 +92,7 @@ def _packed(cells: Cells, codes: IntArray, unseen: Unseen) -> npt.NDArray[np.uin
 
 
 def _described(unseen: Unseen, at: int) -> tuple[tuple[str | None, ...], float | int | None]:
-    """The labels of a value that the original does not have, and its number."""
+    """Return the labels of a value that does not occur in the original, and its number."""
     values = unseen.values
     plain = values.cast(pa.int32()) if pa.types.is_date(values.type) else values
     number = plain[at].as_py() if pa.types.is_integer(plain.type) or pa.types.is_floating(plain.type) else None

@@ -1,14 +1,14 @@
-"""Membership: telling who is among the released records.
+"""Membership: finding out who is in the release.
 
-The adversary knows the quasi-identifiers of as many people who are in the release as of people who are not, and says
-of each which. The release speaks for somebody by the classes that cover the person: the more records a class publishes
-for each combination of values that its cells cover, the likelier a person with one of them is among them. Everybody
-above the middle of all these densities is said to be in.
+The adversary knows the quasi-identifiers of equally many people inside and outside the release, and decides for
+each whether the person is in it. The evidence is the density of the classes that cover the person: the more records a
+class publishes for each combination of values that its cells cover, the likelier a person with one of them is among
+them. Everybody above the median of these densities is said to be in the release.
 
-People who are not in the release are those of a ``control`` table, or else the suppressed records; without either the
-attack refuses. They should come from the same population: strangers are told apart without any leak.
+People outside the release come from a ``control`` table, or are the suppressed records; without either, the
+attack is refused. They should come from the same population: strangers can be distinguished without any leak.
 
-Baseline: a coin, right in half of the cases.
+Baseline: a coin toss, right in half of the cases.
 
 References
 ----------
@@ -38,14 +38,14 @@ __all__ = ["Membership"]
 
 @dataclass(frozen=True)
 class Membership(Attack):
-    """Tells who is in the release from who is not.
+    """Distinguishes people in the release from others.
 
     Parameters
     ----------
     control : table, optional
-        People who are not in the release, with all quasi-identifiers; the suppressed records where left out.
+        People who are not in the release, with all quasi-identifiers. Defaults to the suppressed records.
     targets : int
-        At most so many people of each side, drawn at random.
+        Maximum number of people inside and outside the release each, drawn at random.
 
     Examples
     --------
@@ -58,8 +58,8 @@ class Membership(Attack):
     (1.0, 0.5)
     """
 
-    control: Annotated[Any, "people who are not in the release; the suppressed records where left out"] = None
-    targets: Annotated[int, AtLeast(1), "at most so many people of each side, drawn at random"] = 5000
+    control: Annotated[Any, "people who are not in the release; defaults to the suppressed records"] = None
+    targets: Annotated[int, AtLeast(1), "maximum number of people inside and outside each, drawn at random"] = 5000
 
     name: ClassVar[str] = "membership"
     learns: ClassVar[str] = "presence"
@@ -67,12 +67,12 @@ class Membership(Attack):
         "The adversary knows people's exact quasi-identifiers, and that half of them are in the release."
     )
     remedy: ClassVar[str] = (
-        "Publish cells that cover the population rather than the records: hierarchy nodes instead of ranges and sets "
-        "(cells: nodes), delta-presence or k-map with a population table, and no mention of who was asked."
+        "Publish cells that cover the population rather than the records: use hierarchy nodes instead of ranges and "
+        "sets (cells: nodes), delta-presence or k-map with a population table, and do not publish who was asked."
     )
 
     def run(self, view: View) -> AttackResult:
-        """Say of everybody whether the density is above the middle, and score it."""
+        """Decide for each person whether the density is above the median, and score the decisions."""
         view = view.identity
         outside = outsiders(view, self.control)
         if outside is None:
@@ -96,7 +96,7 @@ class Membership(Attack):
 
 
 def _density(view: View, people: People) -> FloatArray:
-    """Return the published records for each combination that the classes around a person cover."""
+    """Return the published records per combination of values that the classes around a person cover."""
     volume = np.ones(view.n_groups)
     for cells in view.cells:
         volume *= np.maximum(cells.leaves, 1) / cells.column.coded.size

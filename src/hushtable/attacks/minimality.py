@@ -1,17 +1,17 @@
-"""Minimality: an algorithm that does no more than needed tells why a class was not divided.
+"""Minimality: an algorithm that generalizes no more than necessary reveals why a class was not divided.
 
 The adversary knows the algorithm, the models, and who is in a class (but not who has which value). The class could be
-cut along each quasi-identifier at the median of its members. It was not: so each cut would have left a part that
-violates a model. The adversary imagines worlds, in each of which the values of the class are dealt to its members at
-random, asks the models themselves about the parts, and drops the worlds in which a cut would have been allowed. In the
-worlds that remain a value's share among a person's fates is the belief in it.
+cut along each quasi-identifier at the median of its members. It was not, so each cut would have left a part that
+violates a model. The adversary imagines worlds in which the values of the class are assigned to its members at
+random, checks the parts with the models themselves, and drops the worlds in which a cut would have been allowed. A
+value's share in a person's remaining worlds is the belief in it.
 
-Where every world remains (the parts would have been too small anyway) or none does (this algorithm was not minimal in
-this sense), the class tells nothing beyond its shares. Nothing here names a model or an algorithm: cuts at medians are
-what Mondrian tries, and a fair guess at what others could have done.
+If every world remains (the parts would have been too small anyway) or none does (this algorithm was not minimal in
+this sense), the class reveals nothing beyond its shares. The attack depends on no particular model or algorithm: cuts
+at medians are what Mondrian tries, and a fair guess at what others could have done.
 
-The adversary knows the policy. Where it has the minimality guard, a cut may have been missed for no reason: worlds in
-which it would have been allowed remain with the chance that the guard gives them.
+The adversary knows the policy. If it has the minimality guard, a cut may have been omitted without a reason: worlds in
+which it would have been allowed remain with the probability that the guard gives them.
 
 Baseline: the random-worlds guess, which takes the class's most frequent value for everybody.
 
@@ -43,7 +43,7 @@ __all__ = ["Minimality", "median_sides", "modes"]
 
 
 def median_sides(codes: IntArray, groups: IntArray, n_groups: int) -> IntArray:
-    """Cut every group at its median code: 0 for members below or at it, 1 for the others; -1 where all are equal.
+    """Cut every group at its median code: 0 for members below or at it, 1 for the others; -1 if all are equal.
 
     Examples
     --------
@@ -71,7 +71,7 @@ class Minimality(SensitiveAttack):
     Parameters
     ----------
     worlds : int
-        How many worlds are imagined.
+        Number of imagined worlds.
     on : str, optional
         The sensitive column.
 
@@ -87,17 +87,17 @@ class Minimality(SensitiveAttack):
     True
     """
 
-    worlds: Annotated[int, AtLeast(2), "how many worlds are imagined"] = 100
+    worlds: Annotated[int, AtLeast(2), "number of imagined worlds"] = 100
 
     name: ClassVar[str] = "minimality"
     knowledge: ClassVar[str] = (
-        "The adversary knows the algorithm and the models, that the algorithm generalises no more than needed, and the "
-        "exact quasi-identifiers of everybody in the release."
+        "The adversary knows the algorithm and the models, that the algorithm generalizes no more than necessary, and "
+        "the exact quasi-identifiers of everybody in the release."
     )
     remedy: ClassVar[str] = (
-        "Write 'guard: [minimality]' in the policy, which groups people without a look at sensitive values and merges "
-        "more groups than are needed; or ask for m-confidentiality, which bounds what a refused block of people "
-        "tells; or for a larger k than is needed, so that a missing cut has other reasons than a violation."
+        "Write 'guard: [minimality]' in the policy, which groups people without using sensitive values and merges "
+        "more groups than necessary; or add m-confidentiality, which bounds what a refused group of people "
+        "reveals; or require a larger k than necessary, so that a missing cut has other reasons than a violation."
     )
 
     def run(self, view: View) -> AttackResult:
@@ -106,7 +106,7 @@ class Minimality(SensitiveAttack):
             raise UsageError(
                 "The minimality attack cannot replay models that count a population or a background table.",
                 code="outside-model",
-                hint="Release with group models only to run it.",
+                hint="To run it, use a policy with models of classes only.",
             )
         column = self.column(view)
         histogram = view.histogram(column)
@@ -141,9 +141,9 @@ class Minimality(SensitiveAttack):
         return self.result(records, int(np.count_nonzero(guess == value)), baseline, counts)
 
     def _imagine(self, view: View, column: SensitiveColumn) -> tuple[IntArray, IntArray, IntArray]:
-        """Return how many worlds remain for each class, how many because no cut was allowed, and what they deal.
+        """Return the remaining worlds of each class, how many remain because no cut was allowed, and their assignments.
 
-        The last is person * size + value, for everybody in every world that remains.
+        Assignments are person * size + value, for each person in every remaining world.
         """
         rows, table = view.released, view.table
         group = view.labels[rows]
@@ -190,7 +190,7 @@ class Minimality(SensitiveAttack):
 
 
 def _cut(side: IntArray, group: IntArray, n_groups: int, least: int) -> tuple[IntArray, IntArray, BoolArray] | None:
-    """Return the members of the parts of all classes that could be cut, in compressed rows, and which those are.
+    """Return the members of the parts of all classes that could be cut, in compressed rows, and these classes.
 
     A part with fewer than ``least`` members is refused in every world.
     """
@@ -206,9 +206,9 @@ def _cut(side: IntArray, group: IntArray, n_groups: int, least: int) -> tuple[In
 
 
 def _needless(view: View) -> FloatArray | None:
-    """Return the chance that a guard left each class whole though it need not be; None where there is no guard.
+    """Return the probability that a guard left each class whole without need; None if there is no guard.
 
-    How many of the guard's groups a class is made of follows from its size: groups that no size divides have from k to
+    The number of the guard's groups in a class follows from its size: groups that cannot be divided have k to
     2k - 1 members.
     """
     guard = view.guard(MinimalityGuard.name)
@@ -220,7 +220,7 @@ def _needless(view: View) -> FloatArray | None:
 
 
 def modes(histogram: Histogram) -> IntArray:
-    """Return the most frequent value of each class; of equals the lowest code."""
+    """Return the most frequent value of each class; ties go to the lowest code."""
     out = np.full(len(histogram), -1, dtype=np.int64)
     filled = histogram.lengths > 0
     out[filled] = histogram.values[histogram.descending()][histogram.offsets[:-1][filled]]
@@ -228,6 +228,6 @@ def modes(histogram: Histogram) -> IntArray:
 
 
 def _counted(tally: IntArray, size: int) -> tuple[IntArray, IntArray, IntArray]:
-    """Return person, value and in how many worlds the person got it."""
+    """Return person, value and the number of worlds in which the person got it."""
     key, times = np.unique(tally, return_counts=True)
     return key // size, key % size, times.astype(np.int64)

@@ -1,12 +1,12 @@
 """Negation statements: the adversary knows n values that the person does not have.
 
-About a person with value s in a class with counts r, the worst n true statements strike out the n most frequent other
-values; s is then believed with r(s) / (what is left). The attack succeeds where that reaches ``confidence``; at 1,
-where nothing else is left.
+About a person with value s in a class with counts r, the worst n true statements exclude the n most frequent other
+values; s is then believed with r(s) / (remaining records). The attack succeeds if that reaches ``confidence``; at 1,
+if no other value remains.
 
-Reported besides is how much recursive (c, l)-diversity the worst class loses: the greatest l with r1 < c (rl + ... +
-rm), before the statements and after the worst ones, which strike out the most frequent values behind the first. An l
-of 0 means that not even l = 1 holds.
+The result also reports how much recursive (c, l)-diversity the worst class loses: the greatest l with
+r1 < c (rl + ... + rm), before the statements and after the worst ones, which exclude the most frequent values after
+the first. An l of 0 means that not even l = 1 holds.
 
 Baseline: the same statements about the whole table as one class.
 
@@ -34,7 +34,7 @@ __all__ = ["Negation", "belief_after", "diversity"]
 
 
 def belief_after(histogram: Histogram, n: int) -> FloatArray:
-    """Return, for every entry, the belief in its value once the n most frequent other values are struck out.
+    """Return, for every entry, the belief in its value after the n most frequent other values are excluded.
 
     Examples
     --------
@@ -87,11 +87,11 @@ class Negation(SensitiveAttack):
     Parameters
     ----------
     n : int
-        How many statements.
+        Number of statements.
     confidence : float
-        The belief that counts as success.
+        Belief that counts as success.
     c : float
-        The c of the recursive (c, l)-diversity whose loss is reported.
+        Parameter c of the recursive (c, l)-diversity whose loss is reported.
     on : str, optional
         The sensitive column.
 
@@ -105,7 +105,7 @@ class Negation(SensitiveAttack):
     0.5
     """
 
-    n: Annotated[int, AtLeast(0), "how many values the adversary can rule out for a person"] = 1
+    n: Annotated[int, AtLeast(0), "number of values that the adversary can rule out for a person"] = 1
     confidence: Annotated[float, Between(0, 1, closed="right"), "belief that counts as success"] = 1.0
     c: Annotated[float, Positive(), "c of the recursive (c, l)-diversity whose loss is reported"] = 1.0
 
@@ -115,7 +115,7 @@ class Negation(SensitiveAttack):
         "person does not have."
     )
     remedy: ClassVar[str] = (
-        "Ask for negation-recursive-cl with the n statements you expect, or raise l of recursive-cl, entropy-l or "
+        "Add negation-recursive-cl with the expected number of statements n, or raise l of recursive-cl, entropy-l or "
         "distinct-l by n: each statement costs one value."
     )
 

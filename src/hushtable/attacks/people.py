@@ -1,8 +1,8 @@
-"""People whom an adversary knows from outside: their quasi-identifiers, in the codes of the release's columns.
+"""People that an adversary knows from outside: their quasi-identifiers, in the codes of the release's columns.
 
-Values that do not occur in the original have no code. They are still covered by published cells (a postcode by
-``142**``, an age by ``[25, 28]``), so they are kept with their labels in the column's hierarchy, built by the policy's
-own recipe. A value that the recipe does not cover is covered by nothing but the root.
+Values that do not occur in the original have no code. Published cells still cover them (``142**`` covers a zip code,
+``[25, 28]`` an age), so they are kept with their labels in the column's hierarchy, built with the policy's own recipe.
+A value that the recipe does not cover is covered only by the root.
 """
 
 from __future__ import annotations
@@ -31,13 +31,13 @@ _NOBODY = -1
 
 @dataclass(frozen=True)
 class Unseen:
-    """Values of one column that the original does not have.
+    """Values of one column that do not occur in the original.
 
     Attributes
     ----------
     values : pyarrow.Array
     paths : tuple of tuples
-        For each value its labels, level by level; empty where the hierarchy does not cover it.
+        The labels of each value, level by level; empty if the hierarchy does not cover it.
     """
 
     values: pa.Array
@@ -52,10 +52,10 @@ class People:
     ----------
     codes : tuple of int64 arrays
         One per quasi-identifier of the release. Codes from ``coded.size`` on number ``unseen``; -1 is a missing value
-        where the original has none.
+        if the original has none.
     unseen : tuple of Unseen
     sensitive : mapping of str to int64 array
-        What is known for scoring; -1 for values that the original does not have.
+        Known values for scoring; -1 for values that do not occur in the original.
 
     Examples
     --------
@@ -89,7 +89,7 @@ class People:
 
     @classmethod
     def of_table(cls, view: View, frame: Any, what: str = "The external table") -> People:
-        """Read people from a table with (at least) the release's quasi-identifiers.
+        """Read people from a table with at least the release's quasi-identifiers.
 
         Raises
         ------
@@ -136,7 +136,7 @@ def outsiders(view: View, control: Any) -> People | None:
 
 
 def scored(people: People, column: str, what: str = "The control table") -> IntArray:
-    """Return the sensitive codes for scoring, or raise where the table does not have the column."""
+    """Return the sensitive codes for scoring, or raise if the table does not have the column."""
     if column not in people.sensitive:
         raise UsageError(
             f"{what} lacks the sensitive column {column!r}, so guesses cannot be scored.",
@@ -165,7 +165,7 @@ def _typed(distinct: pa.Array, coded: Coded, name: str) -> pa.Array:
 
 
 def _index(typed: pa.Array, coded: Coded) -> IntArray:
-    """Return the code of each value; -1 where there is none."""
+    """Return the code of each value; -1 if there is none."""
     domain = coded.values if coded.values.type == typed.type else coded.values.cast(typed.type)
     place = pc.index_in(typed, value_set=domain).fill_null(_NOBODY).to_numpy(zero_copy_only=False).astype(np.int64)
     codes = np.where(place >= 0, place + int(coded.missing), _NOBODY)

@@ -1,4 +1,4 @@
-"""Playing an attack against a release: what an opened release was asked before is not worked out again."""
+"""Running attacks on a release; results kept with an opened release are not computed again."""
 
 from __future__ import annotations
 
@@ -18,29 +18,29 @@ __all__ = ["SampledResult", "play"]
 _log = logging.getLogger(__package__)
 
 ATTACKED = 100_000
-"""Records that an attack sees, about, where rows are elsewhere."""
+"""Approximate number of records that an attack sees if the rows are not on this machine."""
 
 
 def play(
     release: Released, name: str | Attack, parameters: Mapping[str, Any] | None = None, *, sample: int | None = None
 ) -> AttackResult:
-    """Play an adversary of the literature against a release.
+    """Run a published attack on a release.
 
     Parameters
     ----------
     release : Released
     name : str or Attack
-        By name (``hushtable attack --list``), or as an object.
+        Name (see ``hushtable attack --list``) or object.
     parameters : mapping, optional
-        Of the attack.
+        Parameters of the attack.
     sample : int, optional
-        Where the rows are elsewhere (Spark), about so many records are attacked: whole classes, drawn with the
-        policy's seed.
+        If the rows are not on this machine (Spark), approximate number of attacked records: whole classes, drawn with
+        the policy's seed.
 
     Returns
     -------
     AttackResult
-        Where rows are elsewhere, with the error that sampling leaves.
+        If the rows are not on this machine, with the error of sampling.
     """
     attack = attacks.chosen(name, parameters)
     drawn = release.origin.drawn(release.plan, sample or ATTACKED)
@@ -53,7 +53,7 @@ def play(
     if known is not None:
         return AttackResult(**known)
     result: AttackResult = attack.run(_view(release))
-    _log.info("Attack %s: right about %d of %d", attack.name, result.successes, result.targets,
+    _log.info("Attack %s: %d of %d correct guesses", attack.name, result.successes, result.targets,
               extra={"attack": attack.name, "rate": result.rate, "baseline": result.baseline})  # fmt: skip
     if usual:
         release.origin.remember(attack.name, asdict(result))
@@ -61,7 +61,7 @@ def play(
 
 
 def _view(release: Released) -> View:
-    """One view for all attacks on a release: what one has counted the others read."""
+    """One view for all attacks on a release, so that they share their counts."""
     known = vars(release)
     if "attacked" not in known:
         known["attacked"] = View.of(release)
@@ -74,16 +74,16 @@ def _view(release: Released) -> View:
 
 @dataclass(frozen=True)
 class SampledResult(AttackResult):
-    """How an attack went on a sample of whole classes.
+    """Result of an attack on a sample of whole classes.
 
     Attributes
     ----------
     records : int
         Records of the release.
     sampled : int
-        Those that the attack saw.
+        Records that the attack saw.
     weight : float
-        What a target counts for, from 0 to 1: less than 1 where it was drawn together with others.
+        Weight of a target, from 0 to 1: less than 1 if it was drawn together with others.
 
     Examples
     --------
@@ -98,7 +98,7 @@ class SampledResult(AttackResult):
 
     @classmethod
     def of(cls, result: AttackResult, records: int, sampled: int, weight: float) -> SampledResult:
-        """Say on how many of the release's records a result was found."""
+        """Attach the number of sampled records to a result."""
         plain = {f.name: getattr(result, f.name) for f in fields(AttackResult)}
         return cls(**plain, records=records, sampled=sampled, weight=weight)
 
@@ -110,7 +110,7 @@ class SampledResult(AttackResult):
 
     @property
     def error(self) -> float:
-        """How far the rate over the whole release may be from this one, with 95% confidence."""
+        """Largest distance from the rate over the whole release, with 95% confidence."""
         low, high = self.interval
         return max(high - self.rate, self.rate - low)
 

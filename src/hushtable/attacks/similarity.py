@@ -1,13 +1,13 @@
-"""Similarity: the values of a class differ, but all fall in one category and tell the same secret.
+"""Similarity: the values of a class differ, but all belong to one category and reveal the same secret.
 
-The categories are the policy's (``categories``, the most sensitive first). A record is attacked when all values of its
-class fall in one category. Counted besides: classes wholly in the first category ("top secret"), and classes with
+The categories are the policy's (``categories``, the most sensitive first). A record is attacked if all values of its
+class belong to one category. Also counted: classes entirely in the first category ("top secret"), and classes with
 one category over half; the paper does not define which of these are the "attribute disclosures" of its Table 10.
 
-By definition p+-sensitive with p >= 2 leaves no class in one category, and (p, alpha)-sensitive with alpha > 0 none
-wholly in the first.
+By definition, p+-sensitive with p >= 2 leaves no class in one category, and (p, alpha)-sensitive with alpha > 0 none
+entirely in the first.
 
-Baseline: the whole table as one class. Control: people who are not in the release, of whom the same is read off.
+Baseline: the whole table as one class. Control: people who are not in the release, with the same reading.
 
 References
 ----------
@@ -33,12 +33,12 @@ __all__ = ["Similarity"]
 
 @dataclass(frozen=True)
 class Similarity(SensitiveAttack):
-    """Reads the category of a person's value off a class whose values all fall in one.
+    """Reads the category of a person's value from a class whose values all belong to one.
 
     Parameters
     ----------
     external : table, optional
-        The people to attack, with all quasi-identifiers; all released records where left out.
+        People to attack, with all quasi-identifiers. Defaults to all released records.
     control : table, optional
         People who are not in the release, with quasi-identifiers and the sensitive column.
     on : str, optional
@@ -56,22 +56,22 @@ class Similarity(SensitiveAttack):
     (0.0, 0.5)
     """
 
-    external: Annotated[Any, "people to attack, with all quasi-identifiers; all records where left out"] = None
+    external: Annotated[Any, "people to attack, with all quasi-identifiers; defaults to all records"] = None
     control: Annotated[Any, "people who are not in the release, with the sensitive column"] = None
 
     name: ClassVar[str] = "similarity"
     knowledge: ClassVar[str] = (
-        "The adversary knows that a person is in the release, the person's quasi-identifiers, and which values tell "
+        "The adversary knows that a person is in the release, the person's quasi-identifiers, and which values reveal "
         "the same secret."
     )
     remedy: ClassVar[str] = (
-        "Ask for values of several categories in every class: p-plus-sensitive with p of 2 or more rules this attack "
-        "out, p-alpha-sensitive with alpha above 0 rules out classes wholly in the most sensitive category, and "
+        "Require values of several categories in every class: p-plus-sensitive with p of 2 or more excludes this "
+        "attack, p-alpha-sensitive with alpha above 0 excludes classes entirely in the most sensitive category, and "
         "t-closeness over the value hierarchy makes them unlikely."
     )
 
     def run(self, view: View) -> AttackResult:
-        """Count the records whose class falls in one category."""
+        """Count the records whose class belongs to one category."""
         column = self.column(view)
         if column.categories is None:
             raise UsageError(

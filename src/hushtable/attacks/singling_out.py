@@ -1,12 +1,12 @@
 """Singling out: a description that fits exactly one person.
 
-The adversary reads descriptions off the release: the cells of a class together with a sensitive value that one of its
-records alone has. A guess succeeds if exactly one person of the original fits it, suppressed ones included. (Cells
-alone describe k people or more; it is the published value beside them that isolates.)
+The adversary reads descriptions from the release: the cells of a class combined with a sensitive value that only one
+of its records has. A guess succeeds if exactly one person of the original fits it, including suppressed ones. (Cells
+alone describe at least k people; the published value is what isolates.)
 
 Baseline: the same descriptions, as if columns were independent. A description that fits a random person with
-probability w isolates somebody among n people with probability n w (1 - w)^(n - 1), never above 37%; this is the mean
-over all guesses, w being the product of the cells' and the value's shares in the original.
+probability w isolates one of n people with probability n w (1 - w)^(n - 1), never above 37%; this is the mean
+over all guesses, where w is the product of the cells' and the value's shares in the original.
 
 References
 ----------
@@ -34,7 +34,7 @@ __all__ = ["SinglingOut", "isolation"]
 
 
 def isolation(weight: FloatArray, n: int) -> FloatArray:
-    """Return how likely exactly one of n people fits a description that fits each with this probability.
+    """Return the probability that exactly one of n people fits a description that fits each with this probability.
 
     Examples
     --------
@@ -45,11 +45,11 @@ def isolation(weight: FloatArray, n: int) -> FloatArray:
 
 
 _AT_ONCE = 1 << 25
-"""Pairs of a person and a description that are compared at once."""
+"""Number of pairs of a person and a description that are compared at once."""
 
 
 def _fitting(view: View, group: IntArray, value: IntArray, has: IntArray) -> IntArray:
-    """Return how many people of the original each description fits: a class's cells, and a value."""
+    """Return the number of people of the original that each description fits: a class's cells, and a value."""
     fits = np.zeros(len(group), dtype=np.int64)
     # a published value may be nobody's: counterfeits have some
     people, offsets = group_rows(has, int(max(has.max(initial=-1), value.max(initial=-1))) + 1)
@@ -75,7 +75,7 @@ class SinglingOut(SensitiveAttack):
     Parameters
     ----------
     guesses : int
-        At most so many descriptions are tried, drawn at random.
+        Maximum number of descriptions, drawn at random.
     on : str, optional
         The sensitive column.
 
@@ -90,15 +90,15 @@ class SinglingOut(SensitiveAttack):
     (2, 2)
     """
 
-    guesses: Annotated[int, AtLeast(1), "at most so many descriptions are tried, drawn at random"] = 2000
+    guesses: Annotated[int, AtLeast(1), "maximum number of descriptions, drawn at random"] = 2000
 
     name: ClassVar[str] = "singling-out"
     learns: ClassVar[str] = "alone"
     knowledge: ClassVar[str] = "The adversary has the release and nothing else."
     remedy: ClassVar[str] = (
-        "Values that occur once in a class isolate a person together with its cells. Fewer, coarser values of the "
-        "sensitive column, or larger and more homogeneous classes under t-closeness, leave fewer of them; k-anonymity "
-        "alone does not prevent singling out in this sense."
+        "A value that occurs once in a class isolates a person in combination with the class's cells. Fewer, coarser "
+        "values of the sensitive column, or larger and more homogeneous classes under t-closeness, leave fewer of "
+        "them; k-anonymity alone does not prevent singling out in this sense."
     )
 
     def run(self, view: View) -> AttackResult:

@@ -1,10 +1,10 @@
-"""Skewness: a class in which a rare value is frequent tells much about its people, though it is diverse.
+"""Skewness: a class in which a rare value is frequent reveals much about its people, even if it is diverse.
 
-A record is attacked where its own value's share in the class is at least ``factor`` times its share in the whole
-table, and the value is rare: at most ``rare`` of the table. The paper's example is a value that 1% of the table have
+A record is attacked if its own value's share in the class is at least ``factor`` times its share in the whole
+table, and the value is rare: at most ``rare`` of the table. The paper's example is a value of 1% of the table
 and half of a class.
 
-Baseline: the whole table as one class, where no share differs. Besides, the greatest factor is reported.
+Baseline: the whole table as one class, where no share differs. The greatest factor is also reported.
 
 References
 ----------
@@ -30,14 +30,14 @@ __all__ = ["Skewness"]
 
 @dataclass(frozen=True)
 class Skewness(SensitiveAttack):
-    """Believes a rare value more than before, because the class is full of it.
+    """Believes in a rare value more than before, because it is frequent in the class.
 
     Parameters
     ----------
     factor : float
-        How many times its share in the table a value's share in the class must reach.
+        Minimum ratio of a value's share in the class to its share in the table.
     rare : float
-        Values with at most this share of the table count.
+        Maximum share in the table of a rare value.
     on : str, optional
         The sensitive column.
 
@@ -52,8 +52,10 @@ class Skewness(SensitiveAttack):
     (1, 4.0)
     """
 
-    factor: Annotated[float, Positive(), "how many times its share in the table a value must reach in the class"] = 2.0
-    rare: Annotated[float, Between(0, 1, closed="right"), "values with at most this share of the table count"] = 0.5
+    factor: Annotated[float, Positive(), "minimum ratio of a value's share in the class to its share in the table"] = (
+        2.0
+    )
+    rare: Annotated[float, Between(0, 1, closed="right"), "maximum share in the table of a rare value"] = 0.5
 
     name: ClassVar[str] = "skewness"
     knowledge: ClassVar[str] = (
@@ -61,8 +63,8 @@ class Skewness(SensitiveAttack):
         "value is in the whole table."
     )
     remedy: ClassVar[str] = (
-        "Keep the distribution in every class close to the table's: beta-likeness with beta below factor - 1 rules "
-        "this attack out, delta-disclosure and t-closeness bound the change of shares in other ways."
+        "Keep the distribution in every class close to the table's: beta-likeness with beta below factor - 1 excludes "
+        "this attack; delta-disclosure and t-closeness bound the change of shares in other ways."
     )
 
     def run(self, view: View) -> AttackResult:

@@ -1,8 +1,8 @@
-"""Knowledge of three kinds: values that a person does not have, values of others, and families.
+"""Three kinds of knowledge: values that a person does not have, values of others, and families.
 
 About a person t with value s, the adversary knows l values that t does not have, the values of k other people, and m
-people who, if one of them had s, would have it in common with t. All of it is true. The worst choice and the belief
-after it are those of the model ``privacy-skyline``. The attack succeeds where the belief in a person's own value
+people who, if one of them had s, would have it in common with t. All of it is true. The worst choice and the
+resulting belief are those of the model ``privacy-skyline``. The attack succeeds if the belief in a person's own value
 reaches ``confidence``.
 
 Baseline: the same knowledge about the whole table as one class.
@@ -31,7 +31,7 @@ __all__ = ["SkylineKnowledge"]
 
 @dataclass(frozen=True)
 class SkylineKnowledge(SensitiveAttack):
-    """Knows l facts on the target, k on others and m on families.
+    """Knows l facts about the target, k about others and m about families.
 
     Parameters
     ----------
@@ -40,9 +40,9 @@ class SkylineKnowledge(SensitiveAttack):
     k : int
         Other people whose values are known.
     m : int
-        People of whom one with the value tells that the target has it.
+        People of whom one with the value implies that the target has it.
     confidence : float
-        The belief that counts as success.
+        Belief that counts as success.
     on : str, optional
         The sensitive column.
 
@@ -59,19 +59,17 @@ class SkylineKnowledge(SensitiveAttack):
 
     l: Annotated[int, AtLeast(0), "values that the target is known not to have"] = 1
     k: Annotated[int, AtLeast(0), "other people whose values are known"] = 1
-    m: Annotated[int, AtLeast(0), "people of whom one with the value tells that the target has it"] = 1
+    m: Annotated[int, AtLeast(0), "people of whom one with the value implies that the target has it"] = 1
     confidence: Annotated[float, Between(0, 1, closed="right"), "belief that counts as success"] = 0.9
 
     name: ClassVar[str] = "skyline-knowledge"
     knowledge: ClassVar[str] = (
         "The adversary knows everybody's quasi-identifiers, who is in the release, l values that the person does "
-        "not have, "
-        "the values of k others, and m people who would share the value with the person."
+        "not have, the values of k others, and m people who would share the value with the person."
     )
     remedy: ClassVar[str] = (
-        "Ask for privacy-skyline with the l, k and m you expect and the c you can bear. Larger classes hide a "
-        "person from "
-        "knowledge about others; more values hide them from knowledge about themselves."
+        "Add privacy-skyline with the expected l, k and m and an acceptable c. Larger classes protect a "
+        "person from knowledge about others; more values protect from knowledge about that person."
     )
 
     def run(self, view: View) -> AttackResult:

@@ -1,9 +1,9 @@
-"""What an adversary looks at: the published classes with their cells and values, the policy, and the original.
+"""The view of an adversary: the published classes with their cells and values, the policy, and the original.
 
-Classes are those of the published table (rows with equal cells). The original serves to score guesses, and as the
-adversary's outside knowledge of quasi-identifiers where an attack says so.
+Classes are those of the published table (rows with equal cells). The original is used to score guesses, and as the
+adversary's outside knowledge of quasi-identifiers if an attack says so.
 
-A bucketization publishes exact quasi-identifiers, and values by the group alone. Attacks on values see its groups as
+A bucketization publishes exact quasi-identifiers, and values by group only. Attacks on values see its groups as
 classes, whose cells are the sets of their members' values; attacks on identities see ``identity``: the exact cells.
 """
 
@@ -39,15 +39,15 @@ __all__ = ["View"]
 
 @dataclass(frozen=True)
 class View:
-    """A release as an adversary and its judge see it.
+    """A release as seen by an adversary and by the scoring.
 
     Attributes
     ----------
     published : pyarrow.Table
     policy : mapping
-        The policy document: public, in the adversary's hands.
+        The policy document, which is public and known to the adversary.
     cells : tuple of Cells
-        What each class publishes, one per quasi-identifier.
+        The published cells of each class, one per quasi-identifier.
     table : EncodedTable
         The original.
     labels : int64 array
@@ -58,14 +58,15 @@ class View:
         The policy's models, bound to their columns.
     seed : int
     exact : View, optional
-        Of a bucketization, the release by its exact quasi-identifiers.
+        The release of a bucketization by its exact quasi-identifiers.
     counterfeits : Counterfeits, optional
-        Published rows that are nobody's, and not in ``published`` and ``rows``: they hide values, but no people.
+        Published rows that belong to nobody, and are not in ``published`` and ``rows``: they hide values, but no
+        people.
     problem : Problem, optional
-        What the algorithm was given, for whoever replays it.
+        The algorithm's input, for replays.
     untreated : pyarrow.Table, optional
-        Where columns were treated, what the adversary looks for and guesses are scored with: the true values, or the
-        nearest ones that a treatment left. ``table`` then has the values that the release was made of.
+        If columns were treated, the values that the adversary looks for and that guesses are scored with: the true
+        values, or the nearest ones that a treatment left. ``table`` then has the values that the release was made of.
 
     Examples
     --------
@@ -93,7 +94,7 @@ class View:
 
     @classmethod
     def of(cls, release: Released) -> View:
-        """Look at a release."""
+        """Create the view of a release."""
         table, recoded = release.encoded, release.recoded
         real = release.source_rows >= 0
         view = cls(
@@ -116,7 +117,7 @@ class View:
 
     @property
     def identity(self) -> View:
-        """The release by its published quasi-identifiers, for attacks on whose record is whose."""
+        """The release by its published quasi-identifiers, for attacks on identities."""
         return self.exact or self
 
     @cached_property
@@ -130,7 +131,7 @@ class View:
 
     @cached_property
     def suppressed(self) -> IntArray:
-        """The original records that are not."""
+        """The original records that are not in the release."""
         return np.flatnonzero(self.labels < 0)
 
     @property
@@ -155,7 +156,7 @@ class View:
     def truth(self, column: SensitiveColumn) -> IntArray:
         """Return the true sensitive code of every released record, for scoring; -1 for values that are not published.
 
-        It differs from ``values`` where the column was treated.
+        It differs from ``values`` if the column was treated.
         """
         if self.untreated is None or not self.released.size:
             return self.values(column)
@@ -170,7 +171,7 @@ class View:
         return {}
 
     def histogram(self, column: SensitiveColumn) -> Histogram:
-        """Return the published records of each class by value; they are counted once for all attacks."""
+        """Return the published records of each class by value, counted once for all attacks."""
         if column.name not in self._histograms:
             owner, values = self.labels[self.released], self.values(column)
             if self.counterfeits is not None:
@@ -182,7 +183,7 @@ class View:
         return self._histograms[column.name]
 
     def people_of(self, histogram: Histogram, column: SensitiveColumn) -> IntArray:
-        """Return how many people of each entry of the classes' histogram have its value: counterfeits are nobody."""
+        """Return the number of people of each histogram entry that have its value; counterfeits do not count."""
         if self.untreated is not None:
             size, truth = column.coded.size, self.truth(column)
             entries = histogram.groups * size + histogram.values
@@ -197,7 +198,7 @@ class View:
         return histogram.units - np.bincount(np.searchsorted(entries, wanted), minlength=len(entries))
 
     def whole(self, column: SensitiveColumn) -> Histogram:
-        """Return the published records as one class: what is known of anybody without their cells."""
+        """Return the published records as one class: what is known about a person without their cells."""
         return Histogram.dense([np.bincount(self.values(column), minlength=column.coded.size)])
 
     @cached_property
@@ -216,12 +217,12 @@ class View:
         return next((guard for guard in self.guards if guard.name == name), None)
 
     def base_counts(self) -> dict[str, float]:
-        """Return how many records and classes there are."""
+        """Return the number of records and classes."""
         return {"records": len(self.released), "classes": self.n_classes}
 
 
 def _untreated(release: Released) -> pa.Table | None:
-    """What an adversary knows of quasi-identifiers and sensitive values, where some of them are treated."""
+    """What an adversary knows of quasi-identifiers and sensitive values, if some of them are treated."""
     plan = release.plan.table
     looked_at = [c for c in plan.columns if c.role in (Role.QUASI, Role.SENSITIVE)]
     if not any(column.treatments for column in looked_at):

@@ -51,7 +51,7 @@ OtherData = Annotated[
 
 def attack(
     folder: Annotated[
-        Path | None, typer.Argument(metavar="RELEASE_DIR", help="What 'run' wrote.", show_default=False)
+        Path | None, typer.Argument(metavar="RELEASE_DIR", help="Folder that 'run' wrote.", show_default=False)
     ] = None,
     data: Original = None,
     only: OnlyAttacks = None,
@@ -72,9 +72,9 @@ def attack(
     files: Files = None,
     as_json: AsJson = False,
 ) -> None:  # fmt: skip
-    """Attack a release the way the literature does, and say what to change.
+    """Attack a release with the published attacks, and suggest what to change.
 
-    Guesses are scored with the original. What attacks find is kept in the private companion for the next report.
+    Guesses are scored against the original. Results are kept in the private companion for the next report.
     """
     from hushtable import registry
     from hushtable.cli.catalogue import listing
@@ -91,7 +91,7 @@ def attack(
         return
     if folder is None or not data:
         raise UsageError(
-            "There is nothing to attack.", code="no-release",
+            "No release to attack.", code="no-release",
             hint="Give the folder that 'hushtable run' wrote and the original with --data, or --list.",
         )  # fmt: skip
     if is_linked_release(folder):
@@ -134,9 +134,9 @@ def _opened(others: Sequence[Path], theirs: Sequence[str], data: Sequence[str], 
 def _run(
     release: Release, names: Sequence[str], tables: Mapping[str, Any], progress: Any, *, strict: bool
 ) -> tuple[list[AttackResult], dict[str, str]]:
-    """Run the attacks; those that lack something are told apart.
+    """Run the attacks; list those that lack an input separately.
 
-    Where they were asked for by name, or a table that was given cannot be used, the error is raised.
+    Raise the error if the attacks were requested by name, or if a given table cannot be used.
     """
     from hushtable import registry
     from hushtable.errors import DataError, UsageError

@@ -28,7 +28,7 @@ def audit(
     ] = None,
     entity: Annotated[
         str | None, typer.Option("--entity", metavar="COLUMN",
-                                 help="Column that identifies each row's person; then people are counted.",
+                                 help="Column that identifies each row's person, to count people instead of rows.",
                                  show_default=False),
     ] = None,
     check: Annotated[
@@ -40,7 +40,7 @@ def audit(
     query: Query = None,
     as_json: AsJson = False,
 ) -> None:  # fmt: skip
-    """Say what a table achieves, whoever generalised it: k, l, t, risks and the smallest classes.
+    """Measure what a table achieves, whichever tool made it: k, l, t, risks and the smallest classes.
 
     No policy and no release.json are needed.
     """

@@ -1,4 +1,4 @@
-"""What a registry holds, for people: one list, and one page for each entry."""
+"""The contents of a registry for people: a list, and a page for each entry."""
 
 from __future__ import annotations
 
@@ -29,12 +29,12 @@ LISTS = {
     "attacks": ("attacks", ""),
     "templates": ("templates of the evidence file", ""),
 }
-"""The registries that have a command: what they hold, and how one stands in a policy."""
+"""The registries that have a command: what each holds, and how an entry appears in a policy."""
 
 _WORDS = {
     "SIZE": "its size",
     "HISTOGRAM": "the counts of its sensitive values",
-    "POPULATION": "how many of a population table it covers",
+    "POPULATION": "the number of people in a population table that it covers",
     "BACKGROUND": "an adversary's background table",
     "ADD": "any record is added",
     "MERGE": "two satisfied classes are merged",
@@ -54,23 +54,23 @@ def listing(plural: str) -> Callable[..., None]:
 
         show(getattr(registry, plural), name, as_json, title=f"The {words}.", example=example)
 
-    command.__name__, command.__doc__ = plural, f"List the {words}, or tell all about one."
+    command.__name__, command.__doc__ = plural, f"List the {words}, or show the details of one entry."
     return command
 
 
 def show(registry: Registry[Any], name: str | None, as_json: bool, *, title: str, example: str) -> None:
-    """Print the list, or the page of one.
+    """Print the list, or the page of one entry.
 
     Parameters
     ----------
     registry : Registry
     name : str, optional
-        The one to tell all about.
+        Entry to show in detail.
     as_json : bool
     title : str
-        What the list holds, in one sentence.
+        Contents of the list, in one sentence.
     example : str
-        How one stands in a policy, with ``{entry}`` for it; empty where none does.
+        How an entry appears in a policy, with ``{entry}`` as placeholder; empty if it does not.
     """
     if name is None:
         found = [describe(known) for known in registry.values()]
@@ -89,7 +89,7 @@ def _words(value: Any) -> str:
     if isinstance(value, bool):
         return "yes" if value else "no"
     if isinstance(value, list):
-        return ", ".join(_WORDS.get(v.upper(), str(v)) for v in value) or "(nothing is promised)"
+        return ", ".join(_WORDS.get(v.upper(), str(v)) for v in value) or "(no guarantee)"
     return _WORDS.get(str(value), str(value))
 
 
@@ -104,9 +104,9 @@ def _list(to: Console, found: list[dict[str, Any]], title: str, kind: str) -> No
         rows.append((entry["name"], "\n".join(lines)))
     put(to, f"{title} {len(found)} found.")
     to.print()
-    to.print(grid([kind, "what it is"], rows, fold=["what it is"]))
+    to.print(grid([kind, "description"], rows, fold=["description"]))
     to.print()
-    put(to, f"'hushtable {_plural(kind)} NAME' tells all about one.")
+    put(to, f"'hushtable {_plural(kind)} NAME' shows the details of one.")
 
 
 def _page(to: Console, page: Mapping[str, Any], known: type[Parametrised], example: str) -> None:

@@ -27,7 +27,7 @@ def check(
             "--data",
             "-d",
             metavar="FILE|URL",
-            help="The table; without it only the policy is checked.",
+            help="The table. Without it, only the policy is checked.",
             show_default=False,
         ),
     ] = None,
@@ -36,7 +36,7 @@ def check(
     schema: Schema = None,
     as_json: AsJson = False,
 ) -> None:
-    """Find every problem before a run: policy, columns, hierarchies, feasibility. Warn of what is not protected.
+    """Find every problem before a run: policy, columns, hierarchies, feasibility. Warn about what is not protected.
 
     Exits with 2 if something must be fixed, and with 3 if only the models are infeasible. Warnings do not change the
     exit code.
@@ -133,7 +133,7 @@ def _columns(to: Console, preflight: Preflight) -> None:
     to.print(grid(names, rows, right=["distinct", "missing"], fold=["column", "labels on each level"]))
     to.print()
     if preflight.lattice is not None:
-        put(to, f"The hierarchies' levels can be combined in {preflight.lattice:,} ways.")
+        put(to, f"Number of combinations of hierarchy levels: {preflight.lattice:,}.")
         to.print()
 
 

@@ -40,7 +40,7 @@ _Algorithms = Annotated[
 ]
 _Vary = Annotated[
     list[str] | None,
-    typer.Option("--vary", metavar="NAME.PARAMETER=VALUES", help="Try these values of a parameter. Repeat it."),
+    typer.Option("--vary", metavar="NAME.PARAMETER=VALUES", help="Try these values of a parameter. May be repeated."),
 ]
 _Suppression = Annotated[
     str | None, typer.Option("--suppression", metavar="VALUES", help="Try these suppression limits.")
@@ -49,12 +49,8 @@ _Measures = Annotated[
     str | None, typer.Option("--measures", metavar="NAMES", help="Measure these too, separated by commas.")
 ]
 
-_Privacy = Annotated[
-    str | None, typer.Option("--privacy", metavar="NAME", help="What the frontier weighs against utility.")
-]
-_Utility = Annotated[
-    str | None, typer.Option("--utility", metavar="NAME", help="What the frontier weighs against privacy.")
-]
+_Privacy = Annotated[str | None, typer.Option("--privacy", metavar="NAME", help="Privacy measure of the frontier.")]
+_Utility = Annotated[str | None, typer.Option("--utility", metavar="NAME", help="Utility measure of the frontier.")]
 
 
 def compare(
@@ -65,22 +61,24 @@ def compare(
     vary: _Vary = None,
     suppression: _Suppression = None,
     measures: _Measures = None,
-    accuracy: Annotated[bool, typer.Option("--accuracy", help="Train classifiers too: accuracy and its drop.")] = False,
+    accuracy: Annotated[
+        bool, typer.Option("--accuracy", help="Also train classifiers, and report their accuracy and its drop.")
+    ] = False,
     privacy: _Privacy = None,
     utility: _Utility = None,
     output: Folder = Path("comparison"),
-    chart: Annotated[ChartFormat, typer.Option("--chart", help="The chart's format.")] = ChartFormat.SVG,
+    chart: Annotated[ChartFormat, typer.Option("--chart", help="Format of the chart.")] = ChartFormat.SVG,
     jobs: Annotated[
-        int | None, typer.Option("--jobs", min=1, help="Processes; as many as there are cores where left out.")
+        int | None, typer.Option("--jobs", min=1, help="Number of processes. Defaults to the number of cores.")
     ] = None,
-    fresh: Annotated[bool, typer.Option("--fresh", help="Forget what an earlier run has finished.")] = False,
+    fresh: Annotated[bool, typer.Option("--fresh", help="Discard the results of an earlier run.")] = False,
     table: SqlTable = None,
     query: Query = None,
     as_json: AsJson = False,
 ) -> None:
-    """Try many settings on one table: what each protects, what it costs, and which are worth it.
+    """Try many settings on one table, and show what each protects, what it costs and which are worth it.
 
-    Finished settings are kept in the folder. Interrupted, the same command goes on where it stopped.
+    Finished settings are kept in the folder. To resume an interrupted comparison, run the same command again.
     """
     from hushtable.cli.output import deliver
     from hushtable.cli.progress import counting_bar
@@ -102,7 +100,7 @@ def compare(
     kept = output / RESULTS
     if fresh:
         kept.unlink(missing_ok=True)
-    when_cancelled(f"Finished settings are kept in {kept}; the same command goes on from there.")
+    when_cancelled(f"Finished settings are kept in {kept}. Run the same command again to resume.")
     with counting_bar("settings") as progress:
         found = run_comparison(
             read_tables(data, table=table, query=query),
@@ -128,7 +126,7 @@ def _told(found: Outcomes) -> dict[str, Any]:
 
 
 def _cores() -> int:
-    """The cores that this process may use, which are fewer than the machine's in a container."""
+    """Number of cores that this process may use: in a container, fewer than the machine's."""
     import os
 
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
@@ -150,7 +148,7 @@ def _make(folder: Path) -> None:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise OutputError(
-            f"The folder {str(folder)!r} cannot be made: {error.strerror}.", hint="Choose another folder."
+            f"The folder {str(folder)!r} cannot be created: {error.strerror}.", hint="Choose another folder."
         ) from None
 
 
@@ -159,8 +157,8 @@ def _text(to: Console, found: Outcomes, output: Path, spec: Spec) -> None:
     from hushtable.io.figures import share
 
     released = sum(row["status"] == "ok" for row in found.rows)
-    reused = f" {found.reused} of them are from an earlier run." if found.reused else ""
-    put(to, f"{len(found.rows)} settings were tried; {released} gave a release.{reused}")
+    reused = f" {found.reused} of them come from an earlier run." if found.reused else ""
+    put(to, f"{len(found.rows)} settings were tried; {released} produced a release.{reused}")
     same = _same(found)
     if same:
         put(to, f"In all of them: {' + '.join(same)}.")
@@ -186,8 +184,8 @@ def _text(to: Console, found: Outcomes, output: Path, spec: Spec) -> None:
     to.print(grid(columns, lines, right=columns[3:], fold=["algorithm", "models"]))
     to.print()
     if len(found.rows) > _SHOWN:
-        put(to, f"{len(found.rows) - _SHOWN} more are in comparison.csv.")
-    put(to, "* on the frontier: no other setting is better in both.")
+        put(to, f"{len(found.rows) - _SHOWN} more settings are in comparison.csv.")
+    put(to, "* On the frontier: no other setting is better in both respects.")
     missing = [row for row in found.rows if row["status"] != "ok"]
     if missing:
         put(to, "Without a release:")
@@ -199,7 +197,7 @@ def _text(to: Console, found: Outcomes, output: Path, spec: Spec) -> None:
 
 
 def _same(found: Outcomes) -> list[str]:
-    """The models that every setting has, which need not be said in every line."""
+    """Return the models that all settings share, which need not be repeated on each line."""
     first, *others = [row["models"].split(" + ") for row in found.rows]
     return [model for model in first if others and all(model in other for other in others)]
 

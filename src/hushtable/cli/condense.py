@@ -23,7 +23,7 @@ _Columns = Annotated[
     typer.Option(
         "--column",
         metavar="NAME",
-        help="A numeric quasi-identifier to draw. Repeat it for several. Defaults to all of them.",
+        help="Numeric quasi-identifier to draw. May be repeated. Defaults to all of them.",
         show_default=False,
     ),
 ]
@@ -39,11 +39,11 @@ def condense(
     overwrite: _Overwrite = False,
     as_json: AsJson = False,
 ) -> None:
-    """Draw numbers anew from the mean and covariance of each class of a release (condensation).
+    """Draw new numbers from the mean and covariance of each class of a release (condensation).
 
-    Needs the original: --data. Your local secret decides the draw, so the same release gives the same rows.
-    Drawn rows are not k-anonymous themselves: the classes that they are drawn from satisfy the models.
-    A note with the ending .json says so.
+    Needs the original: --data. Your local secret determines the draw, so the same release gives the same rows.
+    The drawn rows are not k-anonymous themselves; the classes that they are drawn from satisfy the models.
+    A note in a .json file next to the output says so.
     """
     from hushtable.cli.opening import opened
     from hushtable.cli.output import deliver

@@ -20,24 +20,26 @@ __all__ = ["cross"]
 
 
 def cross(
-    rows: Annotated[int, typer.Option("--rows", min=50, metavar="N", help="Records of Adult.")] = 1000,
+    rows: Annotated[int, typer.Option("--rows", min=50, metavar="N", help="Number of records of Adult.")] = 1000,
     seconds: Annotated[
-        float, typer.Option("--seconds", min=0.1, metavar="S", help="Limit for each cell, and for each attack on it.")
+        float, typer.Option("--seconds", min=0.1, metavar="S", help="Time limit for each cell, and for each attack on "
+        "it.")
     ] = 5.0,
     models: Annotated[
         str | None,
-        typer.Option("--models", metavar="NAMES", help="These models, separated by commas.", show_default=False),
+        typer.Option("--models", metavar="NAMES", help="Models to run, separated by commas.", show_default=False),
     ] = None,
     algorithms: Annotated[
         str | None,
-        typer.Option("--algorithms", metavar="NAMES", show_default=False, help="These algorithms, with commas."),
+        typer.Option("--algorithms", metavar="NAMES", show_default=False, help="Algorithms to run, separated by "
+        "commas."),
     ] = None,
-    output: Annotated[Path, typer.Option("--output", "-o", metavar="DIR", help="Where the page goes.")] = Path("cross"),
+    output: Annotated[Path, typer.Option("--output", "-o", metavar="DIR", help="Folder for the page.")] = Path("cross"),
     as_json: AsJson = False,
 ) -> None:  # fmt: skip
     """Run every model with every algorithm on Adult, and write one page.
 
-    It shows which cells have a release, what they lose, how long they take and what three attacks get.
+    It shows which combinations produce a release, what they lose, how long they take and how three attacks fare.
     """
     import json
 
@@ -65,7 +67,7 @@ def cross(
     try:
         output.mkdir(parents=True, exist_ok=True)
     except OSError:
-        raise OutputError(f"The folder {str(output)!r} cannot be made.", hint="Choose another one.") from None
+        raise OutputError(f"The folder {str(output)!r} cannot be created.", hint="Choose another one.") from None
     page, data = output / "cross.html", output / "cross.json"
     told = [cell.as_dict() for cell in cells]
     atomic_write_text(page, cross_page(cells, rows=rows, seconds=seconds))

@@ -23,12 +23,16 @@ _FILES = ("patients.csv", "policy.yaml", "release", "release.private", "report.h
 
 def demo(
     output: Folder = Path("demo"),
-    rows: Annotated[int, typer.Option("--rows", "-n", min=1, help="How many patients to generate.")] = 5000,
-    seed: Annotated[int, typer.Option("--seed", min=0, help="Other seeds, other patients.")] = 7,
-    overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace files that were edited since.")] = False,
+    rows: Annotated[int, typer.Option("--rows", "-n", min=1, help="Number of patients to generate.")] = 5000,
+    seed: Annotated[
+        int, typer.Option("--seed", min=0, help="Seed of the generator: another seed gives other patients.")
+    ] = 7,
+    overwrite: Annotated[
+        bool, typer.Option("--overwrite", help="Replace files that were edited since the last demo.")
+    ] = False,
     as_json: AsJson = False,
 ) -> None:
-    """Anonymize generated patients and show what comes out."""
+    """Anonymize generated patients and show the result."""
     from hushtable.api import anonymize, open_release
     from hushtable.cli.output import deliver
     from hushtable.cli.progress import progress_bar
@@ -67,7 +71,7 @@ def demo(
 
 
 def _check_unedited(output: Path, policy_text: str, *, overwrite: bool) -> None:
-    """A demo may replace an earlier demo, but not a policy that somebody has worked on."""
+    """Allow a demo to replace an earlier demo, but not a policy that was edited."""
     from hushtable.errors import OutputError
 
     policy = output / "policy.yaml"
@@ -87,8 +91,8 @@ def _text(to: Console, release: Release, verdict: Verdict, output: Path) -> None
     n = release.records
     put(
         to,
-        f"{n:,} patients were generated; none of them exists. Identifiers were removed, what others may know about a "
-        "person was made coarser until nobody stands out, and the rest is as it was.",
+        f"{n:,} patients were generated; none of them exists. Identifiers were removed. Columns that others may know "
+        "about a person were generalized until nobody stands out. The other columns were not changed.",
     )
     to.print()
     _peek(to, release)
@@ -98,10 +102,10 @@ def _text(to: Console, release: Release, verdict: Verdict, output: Path) -> None
     put(to, "Files:", style="bold")
     for name, meaning in (
         ("patients.csv", "the generated table"),
-        ("policy.yaml", "what was asked for: edit it and run again"),
+        ("policy.yaml", "the policy: edit it and run again"),
         ("release/release.csv", "the table to publish, verified from its own cells"),
-        ("release/release.json", "what was promised and achieved; for everybody"),
-        ("release.private", "what verifying and measuring it needs; keep it"),
+        ("release/release.json", "what was promised and achieved; publish it too"),
+        ("release.private", "for verifying and measuring; keep it private"),
         ("report.html", "the evidence: open it in a browser"),
     ):
         put(to, f"  {output / name!s:<28} {meaning}", wrap=False)
@@ -118,7 +122,7 @@ def _text(to: Console, release: Release, verdict: Verdict, output: Path) -> None
 
 
 def _peek(to: Console, release: Release) -> None:
-    """Two people before and after; they are generated, so they may be shown."""
+    """Two people before and after. They are generated, so they may be shown."""
     from hushtable.cli.output import grid
 
     rows = []
@@ -131,6 +135,6 @@ def _peek(to: Console, release: Release) -> None:
             cells.append(str(before.column(name)[i].as_py() or ""))
             cells.append(str(after.column(name)[i].as_py()) if name in after.column_names else "(removed)")
         rows.append(cells)
-    names = ["column", "a patient", "is published as", "another", "is published as"]
+    names = ["column", "one patient", "published as", "another", "published as"]
     to.print(grid(names, rows, fold=names[1:]))
     to.print()

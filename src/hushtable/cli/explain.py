@@ -26,9 +26,9 @@ def explain(
     files: Files = None,
     as_json: AsJson = False,
 ) -> None:  # fmt: skip
-    """Say why records were generalised or left out, in words and without anybody's values.
+    """Explain why records were generalized or suppressed, in words and without anyone's values.
 
-    Row 0 is the first record below the header. What this prints links a record to its class: keep it in the house.
+    Row 0 is the first record below the header. The output links a record to its class: do not publish it.
     """
     from hushtable.cli.opening import opened
     from hushtable.cli.output import deliver

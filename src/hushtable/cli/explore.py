@@ -20,7 +20,7 @@ __all__ = ["explore", "parse_levels"]
 
 
 def parse_levels(text: str) -> dict[str, int]:
-    """Read levels as they are typed.
+    """Parse levels from the command line.
 
     Examples
     --------
@@ -41,23 +41,23 @@ def parse_levels(text: str) -> dict[str, int]:
 def explore(
     policy_file: PolicyFile,
     data: Data,
-    top: Annotated[int, typer.Option("--top", min=1, help="How many solutions to show.")] = 10,
+    top: Annotated[int, typer.Option("--top", min=1, help="Number of solutions to show.")] = 10,
     levels: Annotated[
         str | None,
         typer.Option("--levels", metavar="NAME=LEVEL,...", help="Apply this solution instead of the best one."),
     ] = None,
     output: Annotated[
-        Path | None, typer.Option("--output", metavar="DIR", help="Write the release of the solution.")
+        Path | None, typer.Option("--output", metavar="DIR", help="Folder for the release of the solution.")
     ] = None,
     overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace an earlier release in that folder.")] = False,
     table: SqlTable = None,
     query: Query = None,
     as_json: AsJson = False,
 ) -> None:
-    """List the solutions that a search looked at, and apply one of them.
+    """List the solutions that a search examined, and apply one of them.
 
-    For algorithms that generalise whole columns. The best solutions come first, with Incognito the minimal ones.
-    Nothing is written without --output.
+    For algorithms that generalize whole columns. Solutions are sorted by cost; for Incognito, only minimal ones are
+    listed. Nothing is written without --output.
     """
     from hushtable.api import anonymize
     from hushtable.cli.output import deliver
@@ -78,7 +78,7 @@ def explore(
             raise UsageError(
                 f"{next(iter(policy.document()['algorithm']))} does not search a space of solutions.",
                 code="no-space",
-                hint="Choose an algorithm that generalises whole columns, such as optimal.",
+                hint="Choose an algorithm that generalizes whole columns, such as optimal.",
             )
         chosen = found if wanted is None else _applied(found, wanted)
         if output is not None:
@@ -102,7 +102,7 @@ def explore(
 
 
 def _applied(found: Release, levels: Mapping[str, int]) -> Release:
-    """The solution with these levels.
+    """Return the solution with these levels.
 
     Raises
     ------
@@ -115,7 +115,7 @@ def _applied(found: Release, levels: Mapping[str, int]) -> Release:
     for name, level in levels.items():
         if name not in heights:
             hint = did_you_mean(name, heights) or f"The quasi-identifiers are {', '.join(heights)}."
-            raise UsageError(f"{name!r} is no quasi-identifier of the policy.", code="levels", hint=hint)
+            raise UsageError(f"{name!r} is not a quasi-identifier of the policy.", code="levels", hint=hint)
         if level > heights[name]:
             raise UsageError(
                 f"{name!r} has no level {level}.", code="levels", hint=f"Its levels are 0 to {heights[name]}."

@@ -1,4 +1,4 @@
-"""How the command line reports an exception: words on stderr, or one JSON document on stdout."""
+"""Reporting of exceptions on the command line: text on stderr, or one JSON document on stdout."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def _report(said: Mapping[str, str], as_json: bool) -> None:
 
 
 def _usage(error: BaseException) -> dict[str, str]:
-    """A wrong call: typer's own sentence, and where to read on."""
+    """A wrong call: typer's own sentence, and a pointer to the help."""
     context = getattr(error, "ctx", None)
     command = context.command_path if context is not None else "hushtable"
     # choices come in lines of their own

@@ -27,7 +27,7 @@ _POLICY = (re.compile(r"^columns:", re.MULTILINE), re.compile(r"^models:", re.MU
 
 @dataclass(frozen=True)
 class _Known:
-    """A policy of the tree."""
+    """A policy found in the tree."""
 
     file: Path
     policy: Policy
@@ -46,21 +46,21 @@ def gate(
         list[Path] | None,
         typer.Argument(
             metavar="[FILE|DIR]...",
-            help="Tables, and folders whose tables to look at. Defaults to the current folder.",
+            help="Tables, and folders that contain tables. Defaults to the current folder.",
             show_default=False,
         ),
     ] = None,
     root: Annotated[
-        Path, typer.Option("--policies", metavar="DIR", help="Folder whose policies count, with all folders below it.")
+        Path, typer.Option("--policies", metavar="DIR", help="Folder to search for policies, including its subfolders.")
     ] = Path(),
     as_json: AsJson = False,
 ) -> None:
-    """Check every table against the policies in the tree. Exits with 1 if one violates a policy.
+    """Check every table against the policies in the tree. Exits with 1 if a table violates a policy.
 
-    A policy is about a table that has all its quasi-identifiers, or an identifier and another column. The nearest
-    policies count: those in the table's folder, or else in the folder above it, and so on; or else any in the tree.
-    Tables that no policy is about pass. Hidden folders and private companions (*.private) are not searched; a file of a
-    companion that you name is refused.
+    A policy applies to a table that has all its quasi-identifiers, or an identifier and another column. The nearest
+    policies apply: those in the table's folder, else in the folder above it, and so on; else any policy in the tree.
+    Tables that no policy applies to pass. Hidden folders and private companions (*.private) are not searched; naming a
+    file of a companion is an error.
     """
     from hushtable.cli.output import deliver
     from hushtable.cli.progress import waiting
@@ -78,7 +78,7 @@ def gate(
 
 
 def _walk(folder: Path) -> Iterator[Path]:
-    """The files below a folder, in order; not those of hidden folders, of environments and of companions."""
+    """Return the files below a folder, in order, without those of hidden folders, environments and companions."""
     for place, folders, files in os.walk(folder):
         folders[:] = sorted(
             name
@@ -108,7 +108,7 @@ def _tables(given: Sequence[Path]) -> Iterator[Path]:
 
 
 def _nearest(table: Path, known: Sequence[_Known], columns: frozenset[str]) -> list[_Known]:
-    """The policies that a table is held against."""
+    """Return the policies that apply to a table."""
     about = [one for one in known if one.is_about(columns)]
     for folder in table.resolve().parents:
         if own := [one for one in about if one.file.resolve().parent == folder]:
@@ -117,14 +117,18 @@ def _nearest(table: Path, known: Sequence[_Known], columns: frozenset[str]) -> l
 
 
 def _judged(table: Path, known: Sequence[_Known]) -> Iterator[dict[str, Any]]:
-    """The verdict on a table under each of the policies that it is held against."""
+    """Yield the verdict on a table under each policy that applies to it."""
     from hushtable.api import verify
     from hushtable.errors import HushtableError, VerificationError
     from hushtable.io.files import column_names
 
     found: dict[str, Any] = {"table": table, "policy": None}
     if _is_private(table):
-        yield {**found, "verdict": "violated", "reason": "The private companion of a release tells what it hides."}
+        yield {
+            **found,
+            "verdict": "violated",
+            "reason": "The private companion of a release reveals what the release hides.",
+        }
         return
     try:
         columns = frozenset(column_names(table, unescape_formulas=True))
@@ -155,5 +159,5 @@ def _print(to: Console, found: Mapping[str, Any]) -> None:
         style = {"holds": "green", "violated": "bold red", "unverified": "yellow"}[one["verdict"]]
         put(to, f"{one['table']}{under}: {one['verdict']}. {one['reason']}".rstrip(), style=style)
     if not found["tables"]:
-        tables = "no table that one is about" if found["policies"] else "no policy"
+        tables = "no table that a policy applies to" if found["policies"] else "no policy"
         put(to, f"Found {tables}: nothing to check.")

@@ -29,14 +29,15 @@ def increment(
     ],
     output: Folder = Path("increment"),
     file_format: FileFormat = None,
-    overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace an earlier batch in that folder.")] = False,
+    overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace an earlier batch in the output "
+    "folder.")] = False,
     files: Files = None,
     as_json: AsJson = False,
 ) -> None:  # fmt: skip
-    """Publish new records of other people beside an earlier release, under its policy.
+    """Publish new records of other people as an addition to an earlier release, under its policy.
 
-    They join published classes where they are enough of them, and make new classes otherwise: the batch on its own, and
-    old and new records together, satisfy the models.
+    New records join published classes if there are enough of them, and form new classes otherwise. Both the batch on
+    its own and the old and new records together satisfy the models.
     """
     from hushtable import api
     from hushtable.cli.opening import opened
@@ -60,14 +61,14 @@ def increment(
     def text(to: Console) -> None:
         print_summary(to, summary)
         put(to, f"{notes['joined']:,} of {summary['records']:,} new records joined {notes['old_classes']:,} published "
-                "classes; the others made classes of their own.")  # fmt: skip
+                "classes; the others formed new classes.")  # fmt: skip
         put(to, f"Verified on its own and together with {folder}, and written to {output}.")
 
     deliver({**summary, "earlier": folder, "files": {"table": output / f"release.{wanted}"}}, as_json, text)
 
 
 def _policy(folder: Path, base: Path) -> Policy:
-    """The earlier release's policy, with its ledger as it is now."""
+    """Return the earlier release's policy, with its ledger as it is now."""
     from hushtable.policy.files import load_policy
 
     policy = load_policy(folder / "policy.yaml").based_in(base)

@@ -27,9 +27,9 @@ _NAMED = 6
 def init(
     data: Annotated[
         str,
-        typer.Argument(metavar="DATA", help="The table to look at: a file, folder or address.", show_default=False),
+        typer.Argument(metavar="DATA", help="The table to profile: a file, folder or address.", show_default=False),
     ],
-    output: Annotated[Path, typer.Option("--output", "-o", metavar="FILE", help="Where the policy goes.")] = Path(
+    output: Annotated[Path, typer.Option("--output", "-o", metavar="FILE", help="File for the policy.")] = Path(
         "policy.yaml"
     ),
     force: Annotated[bool, typer.Option("--force", "-f", help="Replace an existing policy.")] = False,
@@ -113,15 +113,15 @@ def _text(to: Console, found: Profile, warned: Sequence[Caution], data: str, out
             bullet(to, f"{column.name}: {column.hierarchy_reason}; see its hierarchy.")
     for having, words in _tokens(found).items():
         listed = ", ".join(repr(word) for word in words)
-        bullet(to, f"{_some(having)}: {listed} may stand for a missing value; see missing_values.", style="yellow")
+        bullet(to, f"{_some(having)}: {listed} may represent a missing value; see missing_values.", style="yellow")
     if found.entity:
         bullet(to, f"{found.entity} repeats: a person seems to have several rows, so people are counted, not rows.")
     like = found.like_values
     if like:
         bullet(
             to,
-            f"{_some(like)}: a name that could be a value of its column. Where the first line of the file is a record, "
-            "put a line with names before it: names are published.",
+            f"{_some(like)}: this name could be a value of its column. If the first line of the file is a record, "
+            "add a header line before it, because column names are published.",
             style="yellow",
         )
     shown = any(c.problem or c.tokens or c.hierarchy_reason or len(c.formats) > 1 for c in found.columns)
@@ -139,7 +139,7 @@ def _some(names: Sequence[str]) -> str:
 
 
 def _tokens(found: Profile) -> dict[tuple[str, ...], list[str]]:
-    """Suspicious texts by the columns that have them, each text once."""
+    """Group suspicious texts by the columns that contain them; each text appears once."""
     columns: dict[str, list[str]] = {}
     for column in found.columns:
         for token in column.tokens:
@@ -151,7 +151,7 @@ def _tokens(found: Profile) -> dict[tuple[str, ...], list[str]]:
 
 
 def _subsets(to: Console, found: Profile) -> None:
-    """The most revealing sets of columns of each size."""
+    """Return the most revealing sets of columns of each size."""
     from hushtable.cli.output import grid, put
     from hushtable.io.figures import share
 
@@ -160,9 +160,9 @@ def _subsets(to: Console, found: Profile) -> None:
         of_size = [s for s in found.subsets if len(s.columns) == size and s.unique_share > 0]
         rows += [(" + ".join(s.columns), share(s.unique_share)) for s in of_size[:_SHOWN]]
     if rows:
-        put(to, "Share of people whom these columns alone single out:")
+        put(to, "Share of people that these columns alone single out:")
         to.print()
         to.print(grid(["columns", "unique records"], rows, right=["unique records"], fold=["columns"]))
         to.print()
     if found.subset_rows < found.rows:
-        put(to, f"Counted on {found.subset_rows:,} evenly spaced rows, among which more records look unique.")
+        put(to, f"Counted on {found.subset_rows:,} evenly spaced rows. In a sample, more records look unique.")

@@ -21,7 +21,7 @@ __all__ = ["Action", "ledger"]
 
 
 class Action(StrEnum):
-    """What to do with a ledger."""
+    """Actions on a ledger."""
 
     ADD = "add"
     CHECK = "check"
@@ -35,7 +35,7 @@ _LedgerFile = Annotated[
         "--ledger",
         "-l",
         metavar="FILE",
-        help="The ledger. The one that the release's policy names where left out.",
+        help="The ledger. Defaults to the one that the release's policy names.",
         show_default=False,
     ),
 ]
@@ -44,7 +44,7 @@ _Person = Annotated[
     typer.Option(
         "--person",
         metavar="COLUMN",
-        help="The column that says whose a row is. The policy's entity, or its only identifier, where left out.",
+        help="Column that identifies each row's person. Defaults to the policy's entity, or its only identifier.",
         show_default=False,
     ),
 ]
@@ -53,32 +53,32 @@ _Key = Annotated[
     typer.Option(
         "--key",
         metavar="FILE",
-        help="The ledger's key. The ledger's name with .key behind it where left out.",
+        help="The ledger's key. Defaults to the ledger's name followed by .key.",
         show_default=False,
     ),
 ]
 
 
 def ledger(
-    action: Annotated[Action, typer.Argument(metavar="add|check|list|show", help="What to do.", show_default=False)],
+    action: Annotated[Action, typer.Argument(metavar="add|check|list|show", help="Action.", show_default=False)],
     folder: Annotated[
         Path | None,
-        typer.Argument(metavar="RELEASE_DIR", help="What 'run' wrote (add, check).", show_default=False),
+        typer.Argument(metavar="RELEASE_DIR", help="Folder that 'run' wrote (add, check).", show_default=False),
     ] = None,
     path: _LedgerFile = None,
     data: Original = None,
     person: _Person = None,
-    name: Annotated[str, typer.Option("--name", help="What to call the release.", show_default=False)] = "",
+    name: Annotated[str, typer.Option("--name", help="Name for the release.", show_default=False)] = "",
     key: _Key = None,
     files: Files = None,
     expect_new_people: ExpectNewPeople = False,
     as_json: AsJson = False,
 ) -> None:  # fmt: skip
-    """Keep account of releases of the same people, and refuse one that breaks a promise together with earlier ones.
+    """Record releases of the same people, and refuse one that breaks a promise in combination with earlier ones.
 
-    The ledger holds keyed hashes of people and values and the classes' counts: no name, no cell, no value. 'check'
-    exits with 1 where a model breaks; 'add' refuses such a release and changes nothing. 'list' lists the releases,
-    'show' draws how many people they have in common.
+    The ledger holds keyed hashes of people and values and the counts of classes: no names, no cells, no values. 'check'
+    exits with 1 if a model is violated; 'add' refuses such a release and changes nothing. 'list' lists the releases,
+    'show' draws the number of people that they have in common.
     """
     from hushtable.cli.linked import is_linked_release, opened_linked
     from hushtable.cli.opening import opened
@@ -128,14 +128,14 @@ def _check_place(book: Ledger, folder: Path) -> None:
     for path in (book.path, book.key_path):
         if folder.resolve() in path.resolve().parents:
             raise UsageError(
-                f"{str(path)!r} lies in the folder of the release, which is to be published.", code="ledger-place",
+                f"{str(path)!r} is in the folder of the release, which will be published.", code="ledger-place",
                 hint="Name a ledger elsewhere with --ledger FILE, or the folder of the policy that was run with "
                 "--files DIR.",
             )  # fmt: skip
 
 
 def _named(policy: Any, folder: Path, files: Path | None, key: Path | None, person: str | None) -> Ledger:
-    """The ledger that a release's policy names."""
+    """Return the ledger that a release's policy names."""
     from hushtable.errors import UsageError
     from hushtable.ledger.account import Account
     from hushtable.ledger.ledger import Ledger
@@ -152,23 +152,23 @@ def _print(found: dict[str, Any], verdict: Verdict, book: Ledger, as_json: bool)
 
     def text(to: Console) -> None:
         if found["new_ledger"] and found["added"]:
-            put(to, f"A new ledger was made: {book.path}. Its key, {book.key_path}, must neither get lost nor leave.")
+            put(to, f"New ledger: {book.path}. Keep its key, {book.key_path}, safe and do not share it.")
         earlier = counted(found["earlier"], "earlier release", "earlier releases")
         put(to, f"{counted(found['people'], 'person', 'people')}, {found['known']:,} of whom are in {earlier}.")
         if found["already"]:
-            put(to, f"It is in the ledger already, as {found['already']}; it was held against those before it.")
+            put(to, f"It is already in the ledger, as {found['already']}, and was compared with those before it.")
         for finding in verdict.findings:
             bullet(to, finding.sentence())
         for line in (*verdict.asked, *verdict.advice):
             bullet(to, line)
         if any(finding.how == "linked" for finding in verdict.findings):
-            put(to, "REFUSED: it cannot be judged together with earlier releases.", style="bold red")
+            put(to, "REFUSED: it cannot be checked in combination with earlier releases.", style="bold red")
         elif verdict.findings:
-            put(to, "REFUSED: together with earlier releases it breaks a promise.", style="bold red")
+            put(to, "REFUSED: in combination with earlier releases, it breaks a promise.", style="bold red")
         elif verdict.asked:
             put(to, "NOT ACCEPTED: answer the question first.", style="bold red")
         else:
-            put(to, "Added." if found["added"] else "Accepted: every model holds for all releases together.",
+            put(to, "Added." if found["added"] else "Accepted: every model holds for all releases combined.",
                 style="green")  # fmt: skip
 
     deliver(found, as_json, text)
@@ -186,7 +186,7 @@ def _entries(book: Ledger) -> Sequence[dict[str, Any]]:
 
 
 def _show(book: Ledger, as_json: bool) -> None:
-    """Draw the releases: a bar of each one's people, and how many of them every earlier one has."""
+    """Draw the releases: a bar for each one's people, and the number shared with each earlier one."""
     from hushtable.cli.output import deliver, grid, put
 
     entries, shared = _entries(book), book.overlap().tolist()
@@ -198,7 +198,7 @@ def _show(book: Ledger, as_json: bool) -> None:
         return "█" * seen + "░" * (width - seen)
 
     def text(to: Console) -> None:
-        put(to, f"{book.path}: people of each release; the dark part is in one earlier release too.")
+        put(to, f"{book.path}: people in each release. The dark part is also in an earlier release.")
         names = [str(i) for i in range(1, len(entries))]
         rows = [
             (str(i + 1), e["name"], bar(i), f"{e['people']:,}", *(f"{n:,}" for n in shared[i][:i]),

@@ -1,4 +1,4 @@
-"""What commands do with linked tables."""
+"""The commands for linked tables."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ __all__ = [
 
 
 def is_linked_release(folder: Path | None) -> bool:
-    """Tell whether a folder holds a release of linked tables."""
+    """Return whether a folder holds a release of linked tables."""
     from hushtable.policy.files import is_linked
 
     return folder is not None and (folder / "policy.yaml").is_file() and is_linked(folder / "policy.yaml")
@@ -36,7 +36,7 @@ def no_options(given: Mapping[str, Any], command: str) -> None:
 
     for option, value in given.items():
         if value is not None:
-            raise UsageError(f"{option} does not go with linked tables.", code="linked",
+            raise UsageError(f"{option} cannot be used with linked tables.", code="linked",
                              hint=f"Run 'hushtable {command}' without it.")  # fmt: skip
 
 
@@ -59,7 +59,7 @@ def refuse_given(one_table: Mapping[str, Any]) -> None:
 
     given = [option for option, value in one_table.items() if value is not None]
     if given:
-        raise UsageError(f"--{given[0]} does not go with a policy of linked tables.", code="linked",
+        raise UsageError(f"--{given[0]} cannot be used with a policy of linked tables.", code="linked",
                          hint="Leave it out.")  # fmt: skip
 
 
@@ -177,7 +177,7 @@ def verify_folder(
         if checked is not None:
             put(to, checked["words"])
         if found["satisfied"]:
-            put(to, "Satisfied: every model holds for everything an adversary may know.", style="green")
+            put(to, "Satisfied: every model holds, whatever an adversary may know.", style="green")
         else:
             put(to, "VIOLATED: do not publish these tables.", style="bold red")
 

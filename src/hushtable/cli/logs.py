@@ -1,4 +1,4 @@
-"""What ``--quiet`` and ``--log-json`` do. Records say what happened and how much of it; no record holds a cell."""
+"""``--quiet`` and ``--log-json``. Log records say what happened, with counts; they never contain a cell."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _OWN = frozenset(vars(logging.makeLogRecord({}))) | {"message", "asctime"}
 
 
 class JsonLines(logging.Formatter):
-    """One JSON object a line: time, level, logger, message, and what was given with the record.
+    """One JSON object per line: time, level, logger, message, and the record's extra fields.
 
     Examples
     --------
@@ -27,7 +27,7 @@ class JsonLines(logging.Formatter):
     """
 
     def format(self, record: logging.LogRecord) -> str:
-        """Return a line; tracebacks are left out, since they may quote values."""
+        """Return a line, without tracebacks, since they may quote values."""
         said: dict[str, Any] = {
             "time": datetime.fromtimestamp(record.created, UTC).isoformat(timespec="milliseconds"),
             "level": record.levelname.lower(),
@@ -39,7 +39,7 @@ class JsonLines(logging.Formatter):
 
 
 def configure(*, quiet: bool, as_json: bool) -> None:
-    """Send records of hushtable to stderr as JSON, or none but errors; without either, as Python does by itself."""
+    """Send hushtable's log records to stderr as JSON, or only errors; without either option, keep Python's default."""
     logger = logging.getLogger("hushtable")
     output.quiet, output.logged = quiet, as_json
     logger.handlers = []

@@ -1,6 +1,6 @@
 """The entry point: ``hushtable``.
 
-Only the command that is called is imported, and it imports what it needs when it runs, so that every start is quick.
+Only the command that is called is imported, and it imports what it needs when it runs, so that it starts quickly.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ COMMANDS = (
     *("explain", "models", "algorithms", "hierarchies", "forms", "treatments", "guards", "measures", "risks"),
     *("attacks", "templates", "schema", "migrate", "studio", "mcp", "reproduce", "cross"),
 )
-"""The commands, in the order in which a new user meets them: each is the function of its name in ``cli/<name>.py``, or
+"""The commands, in the order in which a new user meets them. Each is the function of its name in ``cli/<name>.py``, or
 a list of ``cli/catalogue.py``."""
 
 
@@ -65,7 +65,7 @@ def _command(name: str) -> Callable[..., None]:
 
 
 class _ReaderGone(Exception):
-    """Nobody reads our output any more: '| head'."""
+    """Signals that nobody reads our output any more, as with '| head'."""
 
 
 def _guarded(command: Callable[..., None]) -> Callable[..., None]:
@@ -98,10 +98,10 @@ def _options(
         bool, typer.Option("--version", help="Show the version and exit.", callback=_version, is_eager=True)
     ] = False,
     quiet: Annotated[
-        bool, typer.Option("--quiet", help="Print errors and --json only. Goes with any command.")
+        bool, typer.Option("--quiet", help="Print only errors and --json output. Works with any command.")
     ] = False,
     log_json: Annotated[
-        bool, typer.Option("--log-json", help="Log to stderr, one JSON object a line. Goes with any command.")
+        bool, typer.Option("--log-json", help="Log to stderr, one JSON object per line. Works with any command.")
     ] = False,
 ) -> None:
     """Publish a table about people without publishing the people."""
@@ -115,7 +115,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     Parameters
     ----------
     arguments : sequence of str, optional
-        Without the program's name. Defaults to the process's own.
+        Without the program's name. Defaults to the arguments of the process.
 
     Examples
     --------
@@ -147,7 +147,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
 
 def _without_logging(given: Sequence[str]) -> list[str]:
-    """Take ``--quiet`` and ``--log-json`` out, wherever they stand, and heed them."""
+    """Remove ``--quiet`` and ``--log-json``, wherever they appear, and apply them."""
     quiet, as_json = "--quiet" in given, "--log-json" in given
     # once configured, a later call in the same process starts anew
     if quiet or as_json or "hushtable.cli.logs" in sys.modules:

@@ -21,10 +21,10 @@ def mcp(
                      "written.", show_default=False),
     ] = None,
     floor: Annotated[
-        int, typer.Option("--floor", min=2, help="Numbers of people below this are not told.")
+        int, typer.Option("--floor", min=2, help="Counts of people below this are withheld.")
     ] = 5,
 ) -> None:  # fmt: skip
-    """Serve an assistant over stdio (Model Context Protocol): it anonymizes tables without seeing a cell of them.
+    """Serve an assistant over stdio (Model Context Protocol), which anonymizes tables without seeing any cell.
 
     An MCP client starts this command; it ends when the client does. Replies hold roles, kinds, rounded counts and
     shares, names of columns and settings of policies.

@@ -18,14 +18,14 @@ def measure(
     folder: ReleaseFolder,
     data: Original = None,
     only: OnlyMeasures = None,
-    every: Annotated[bool, typer.Option("--all", help="All measures, also those that take long.")] = False,
+    every: Annotated[bool, typer.Option("--all", help="All measures, including slow ones.")] = False,
     files: Files = None,
     as_json: AsJson = False,
 ) -> None:
-    """Measure what a release is still good for, beside its original.
+    """Measure what a release is still good for, compared with its original.
 
-    What was measured when it was made is taken from its private companion. Other measures need the original: --data.
-    Of linked tables, everything was measured when they were released.
+    Measures taken during the run come from the release's private companion. Other measures need the original: --data.
+    For linked tables, all measures are taken during the run.
     """
     from hushtable import registry
     from hushtable.cli.linked import is_linked_release, measure_linked, no_options
@@ -39,7 +39,7 @@ def measure(
         measure_linked(folder, as_json=as_json)
         return
     if every and only is not None:
-        raise UsageError("--only names measures, and --all takes all of them.", hint="Leave one of them out.")
+        raise UsageError("--only and --all exclude each other.", hint="Leave one of them out.")
     known = registry.measures
     names = _without_parameters(known) if every else registered(only, known)
     with opened(folder, data or [], files) as (release, progress):
@@ -50,7 +50,7 @@ def measure(
     def text(to: Console) -> None:
         print_measures(to, measured)
         if unread:
-            put(to, "The run took these measures, so --data was not read.")
+            put(to, "These measures were taken during the run, so --data was not read.")
 
     deliver({"release": folder, "measures": measured}, as_json, text)
 

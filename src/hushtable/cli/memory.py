@@ -1,4 +1,4 @@
-"""Memory that large arrays leave behind is used again within one command."""
+"""Reuse of the memory that large arrays free within one command."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ _TRIM_THRESHOLD, _MMAP_MAX = -1, -4
 
 
 def keep_freed_memory() -> None:
-    """Let the C library keep what arrays free, where it is glibc; elsewhere nothing changes.
+    """Let glibc keep the memory that arrays free; with other C libraries nothing changes.
 
-    Otherwise every array of some megabytes is new memory that the system hands out page by page, and clears: on ten
-    million rows that was a fifth of the CPU time of attacks. For a process that ends after one command.
+    Otherwise, every array of a few megabytes is new memory that the system maps and clears page by page: on ten
+    million rows, that was a fifth of the attacks' CPU time. For a process that ends after one command.
     """
     try:
         mallopt = ctypes.CDLL(None).mallopt

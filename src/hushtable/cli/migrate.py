@@ -27,10 +27,10 @@ def migrate(
     = False,
     as_json: AsJson = False,
 ) -> None:  # fmt: skip
-    """Bring files of earlier versions up to date. Shows what would change; --write does it.
+    """Bring files of earlier versions up to date. Shows what would change; --write makes the changes.
 
     Every file is replaced as a whole, and the original is kept next to it as NAME.format-N. The original of a
-    release.json is kept next to the release folder: it tells about suppressed records and must not be handed over.
+    release.json is kept next to the release folder: it reveals suppressed records and must not be handed over.
     """
     from hushtable.cli.output import bullet, deliver, grid, put
     from hushtable.io.versions import FORMATS, migrated
@@ -72,7 +72,7 @@ def migrate(
 
 
 def _files(paths: list[Path]) -> list[tuple[Path, Found]]:
-    """The files that are hushtable's, each once; a path that is none of them is an error."""
+    """Return hushtable's files, each once; any other path is an error."""
     from hushtable.errors import DataError
     from hushtable.io.versions import look_at
 
@@ -85,7 +85,7 @@ def _files(paths: list[Path]) -> list[tuple[Path, Found]]:
             raise DataError(f"{str(path)!r} cannot be read: {error.strerror}.", code="no-file") from None
         if not known:
             raise DataError(
-                f"{str(path)!r} is no policy, release, evidence or ledger of hushtable.",
+                f"{str(path)!r} is not a policy, release, evidence file or ledger of hushtable.",
                 code="not-ours",
                 hint="Name the file, or the folder that it is in.",
             )
@@ -95,7 +95,7 @@ def _files(paths: list[Path]) -> list[tuple[Path, Found]]:
 
 def _part_of_a_release(path: Path, found: Found) -> str:
     if found.kind == "policy" and path.with_name("release.json").exists():
-        return "part of a release: left as it is"
+        return "part of a release: unchanged"
     return ""
 
 
@@ -108,7 +108,7 @@ def _backup(path: Path, found: Found) -> Path:
 
 
 def _check(path: Path, found: Found, text: str, backup: Path) -> None:
-    """Refuse, before any file is changed, what would lose something."""
+    """Refuse changes that would lose something, before any file is changed."""
     from hushtable.errors import OutputError
     from hushtable.policy.files import load_policy
     from hushtable.policy.policy import Policy
@@ -118,15 +118,15 @@ def _check(path: Path, found: Found, text: str, backup: Path) -> None:
         before = load_policy(path)
         after = Policy.from_yaml(text, file=path.name)
         if before.changed(cells=after.cells) != after:
-            raise OutputError(f"{str(path)!r} would mean something else.", code="migrate", hint="Edit it by hand.")
+            raise OutputError(f"{str(path)!r} would change its meaning.", code="migrate", hint="Edit it by hand.")
     if backup.exists() and backup.read_bytes() != path.read_bytes():
         raise OutputError(
-            f"{str(backup)!r} exists, with other content.", code="exists", hint="Move it away. Nothing was changed."
+            f"{str(backup)!r} exists with different content.", code="exists", hint="Move it away. Nothing was changed."
         )
 
 
 def _replace(path: Path, text: str, backup: Path) -> None:
-    """Keep the original, then put the new text in its place in one step."""
+    """Keep the original, then replace the file in one step."""
     from hushtable.io.atomic import atomic_file, atomic_write_text
 
     with atomic_file(backup, mode=0o600) as out:

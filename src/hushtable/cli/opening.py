@@ -1,4 +1,4 @@
-"""A saved release, opened for a command that looks at it."""
+"""Opening a saved release for a command that examines it."""
 
 from __future__ import annotations
 
@@ -17,16 +17,16 @@ __all__ = ["opened"]
 
 @contextmanager
 def opened(folder: Path, data: Sequence[Source], files: Path | None) -> Iterator[tuple[Release, Progress]]:
-    """Open a release with its original, if that is given, and show progress until the work on it is done.
+    """Open a release, with its original if given, and show progress until the work on it is done.
 
     Parameters
     ----------
     folder : Path
-        What ``hushtable run`` wrote.
+        Folder that ``hushtable run`` wrote.
     data : sequence of path or address
         The original, in one or more sources; may be empty if the command does not need it.
     files : Path, optional
-        Base folder for files that the policy names. Defaults to the release's folder.
+        Base folder for files that the policy refers to. Defaults to the release's folder.
 
     Yields
     ------

@@ -1,4 +1,4 @@
-"""The options that several commands share."""
+"""Options that several commands share."""
 
 from __future__ import annotations
 
@@ -45,10 +45,10 @@ class Format(StrEnum):
 ExpectNewPeople = Annotated[
     bool,
     typer.Option(
-        "--expect-new-people", help="With a ledger: accept that nobody is in an earlier release.", show_default=False
+        "--expect-new-people", help="With a ledger: confirm that nobody is in an earlier release.", show_default=False
     ),
 ]
-AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON document and nothing else on stdout.")]
+AsJson = Annotated[bool, typer.Option("--json", help="Print only one JSON document on stdout.")]
 PolicyFile = Annotated[Path, typer.Argument(metavar="POLICY", help="The policy (YAML).", show_default=False)]
 Data = Annotated[
     list[str],
@@ -57,7 +57,7 @@ Data = Annotated[
         "-d",
         metavar="FILE|URL",
         help="The table: CSV, TSV, Parquet, Arrow or Excel, or an address such as postgresql://user@host/db. "
-        "Repeat it for a table in several files.",
+        "May be repeated for a table in several files.",
         show_default=False,
     ),
 ]
@@ -67,24 +67,27 @@ Original = Annotated[
         "--data",
         "-d",
         metavar="FILE|URL",
-        help="The original table, as it was given to 'run'.",
+        help="The original table, exactly as given to 'run'.",
         show_default=False,
     ),
 ]
 OnlyMeasures = Annotated[
-    str | None, typer.Option("--only", metavar="NAMES", help="These measures, separated by commas.", show_default=False)
+    str | None,
+    typer.Option("--only", metavar="NAMES", help="Measures to take, separated by commas.", show_default=False),
 ]
 OnlyAttacks = Annotated[
-    str | None, typer.Option("--only", metavar="NAMES", help="These attacks, separated by commas.", show_default=False)
+    str | None, typer.Option("--only", metavar="NAMES", help="Attacks to run, separated by commas.", show_default=False)
 ]
-ReleaseFolder = Annotated[Path, typer.Argument(metavar="RELEASE_DIR", help="What 'run' wrote.", show_default=False)]
+ReleaseFolder = Annotated[
+    Path, typer.Argument(metavar="RELEASE_DIR", help="Folder that 'run' wrote.", show_default=False)
+]
 FileFormat = Annotated[
-    Format | None, typer.Option("--format", help="csv or parquet, instead of the policy's.", show_default=False)
+    Format | None, typer.Option("--format", help="csv or parquet. Defaults to the policy's.", show_default=False)
 ]
 SqlTable = Annotated[
     str | None,
     typer.Option(
-        "--table", metavar="NAME", help="Which table of the database, or sheet of the Excel file.", show_default=False
+        "--table", metavar="NAME", help="Table of the database, or sheet of the Excel file.", show_default=False
     ),
 ]
 Schema = Annotated[
@@ -94,24 +97,26 @@ Schema = Annotated[
     ),
 ]
 Query = Annotated[
-    str | None, typer.Option("--query", metavar="SELECT", help="What to ask the database for.", show_default=False)
+    str | None, typer.Option("--query", metavar="SELECT", help="Query to run on the database.", show_default=False)
 ]
 Files = Annotated[
     Path | None,
     typer.Option(
         "--files",
         metavar="DIR",
-        help="Where the files are that the policy names. The release's folder where left out.",
+        help="Base folder for files that the policy refers to. Defaults to the release's folder.",
         show_default=False,
     ),
 ]
-Folder = Annotated[Path, typer.Option("--output", "-o", metavar="DIR", help="The folder to write.")]
-Seed = Annotated[int | None, typer.Option("--seed", help="Use this seed instead of the policy's.", show_default=False)]
-MaybeName = Annotated[str | None, typer.Argument(metavar="[NAME]", help="Tell all about one.", show_default=False)]
+Folder = Annotated[Path, typer.Option("--output", "-o", metavar="DIR", help="Folder to write.")]
+Seed = Annotated[int | None, typer.Option("--seed", help="Seed. Defaults to the policy's.", show_default=False)]
+MaybeName = Annotated[
+    str | None, typer.Argument(metavar="[NAME]", help="Show the details of one entry.", show_default=False)
+]
 
 
 def names(text: str | None) -> list[str] | None:
-    """Names separated by commas; None where none were given.
+    """Split names at commas; None if none were given.
 
     Examples
     --------
@@ -128,7 +133,7 @@ def no_schema() -> UsageError:
 
 
 def registered(text: str | None, known: Mapping[str, Any]) -> list[str] | None:
-    """Names of a registry, separated by commas; one that it does not have is refused before any work.
+    """Split names of a registry at commas, and refuse unknown names before any work is done.
 
     Examples
     --------

@@ -1,7 +1,7 @@
-"""What goes to the terminal: people's text on stdout, progress and errors on stderr, or one JSON document.
+"""Output to the terminal: text for people on stdout, progress and errors on stderr, or one JSON document.
 
-Column names and messages are printed as they are: nothing in them is read as markup, and control characters are
-shown as escapes, so that a file cannot paint the terminal.
+Column names and messages are printed literally: nothing in them is read as markup, and control characters are
+escaped, so that a file cannot control the terminal.
 """
 
 from __future__ import annotations
@@ -19,15 +19,15 @@ __all__ = ["bullet", "console", "deliver", "grid", "print_json", "put", "safe"]
 
 
 quiet = False
-"""Whether only errors, and what was asked for with ``--json``, are printed."""
+"""Whether to print only errors and ``--json`` output."""
 logged = False
-"""Whether stderr has JSON objects only, one a line."""
+"""Whether stderr contains only JSON objects, one per line."""
 
 
 def console(*, stderr: bool = False, error: bool = False) -> Console:
-    """Return a console for stdout or stderr; colour only on a terminal and without ``NO_COLOR``.
+    """Return a console for stdout or stderr; color only on a terminal and without ``NO_COLOR``.
 
-    With ``--quiet`` it prints nothing, unless it is for an ``error``; with ``--log-json`` nothing to stderr.
+    With ``--quiet``, only an ``error`` console prints; with ``--log-json``, nothing goes to stderr.
     """
     from rich.console import Console
 
@@ -44,7 +44,7 @@ def deliver(data: Mapping[str, Any], as_json: bool, text: Callable[[Console], No
 
 
 def print_json(data: Any) -> None:
-    """Print one JSON document on stdout; what JSON has no word for (NaN, infinity) is null."""
+    """Print one JSON document on stdout; numbers that JSON cannot express (NaN, infinity) become null."""
     from hushtable.io.json_values import plain
 
     utf8 = (sys.stdout.encoding or "").lower().replace("-", "") == "utf8"
@@ -52,7 +52,7 @@ def print_json(data: Any) -> None:
 
 
 def safe(text: str) -> str:
-    r"""Return a text with what cannot be printed shown as escapes; line ends stay.
+    r"""Return a text with unprintable characters escaped; line breaks stay.
 
     Examples
     --------
@@ -63,12 +63,12 @@ def safe(text: str) -> str:
 
 
 def put(to: Console, text: str, style: str | None = None, *, wrap: bool = True) -> None:
-    """Print a paragraph wrapped at words; what is to be copied (a command, a path) is not broken."""
+    """Print a paragraph wrapped at words; text meant for copying (a command, a path) is not wrapped."""
     to.print(safe(text), style=style, soft_wrap=not wrap)
 
 
 def bullet(to: Console, text: str, style: str | None = None) -> None:
-    """Print a paragraph as an item of a list, its further lines indented."""
+    """Print a paragraph as a list item, with further lines indented."""
     from rich.padding import Padding
     from rich.table import Table
 
@@ -91,9 +91,9 @@ def grid(
     columns : sequence of str
     rows : iterable of sequence of str
     right : sequence of str
-        The columns with numbers, set flush right.
+        Columns with numbers, aligned right.
     fold : sequence of str
-        The columns that may be wrapped; the others keep to one line as long as they fit.
+        Columns that may be wrapped; the others stay on one line as long as they fit.
     """
     from rich import box
     from rich.table import Table

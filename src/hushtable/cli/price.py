@@ -23,7 +23,8 @@ def price(
 ) -> None:
     """Show what a release's guards and round regions cost in utility, next to what they gain in safety.
 
-    It is compared with what the policy gives with each of its guards alone, with none, and with tight ranges.
+    The release is compared with releases of the same policy with each guard alone, with no guard, and with tight
+    ranges.
     """
     from hushtable import registry
     from hushtable.cli.opening import opened

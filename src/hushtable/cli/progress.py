@@ -17,7 +17,7 @@ __all__ = ["counting_bar", "progress_bar", "waiting"]
 
 
 def _bar(to: Console, done: ProgressColumn) -> Progress:
-    """A bar with what is done behind it, and the time that it took and will take."""
+    """A bar followed by what is done, the elapsed time and the time left."""
     from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 
     return Progress(
@@ -34,7 +34,7 @@ def _bar(to: Console, done: ProgressColumn) -> Progress:
 
 @contextmanager
 def progress_bar() -> Iterator[Callable[[float, str], None]]:
-    """Yield what ``anonymize`` takes as ``progress``; it raises where the user has cancelled."""
+    """Yield the ``progress`` callback of ``anonymize``; it raises if the user has cancelled."""
     to = console(stderr=True)
     if not to.is_terminal or to.quiet:
         yield lambda share, what: raise_if_cancelled()
@@ -56,7 +56,7 @@ def progress_bar() -> Iterator[Callable[[float, str], None]]:
 
 @contextmanager
 def waiting(what: str) -> Iterator[None]:
-    """Show that work goes on, and for how long, where its share is not known; nothing where there is no terminal."""
+    """Show that work continues, and for how long, if its share is not known; on a terminal only."""
     to = console(stderr=True)
     if not to.is_terminal or to.quiet:
         yield
@@ -71,7 +71,7 @@ def waiting(what: str) -> Iterator[None]:
 
 @contextmanager
 def counting_bar(what: str) -> Iterator[Callable[[int, int], None]]:
-    """Yield a report of (finished, in all) things of one kind; it raises where the user has cancelled."""
+    """Yield a callback that reports (finished, total); it raises if the user has cancelled."""
     to = console(stderr=True)
     if not to.is_terminal or to.quiet:
         yield lambda done, total: raise_if_cancelled()

@@ -17,32 +17,32 @@ __all__ = ["Action", "pseudonyms"]
 
 
 class Action(StrEnum):
-    """What to do with pseudonyms."""
+    """Actions on pseudonyms."""
 
     NEW_KEY = "new-key"
     REVEAL = "reveal"
 
 
 def pseudonyms(
-    action: Annotated[Action, typer.Argument(metavar="new-key|reveal", help="What to do.", show_default=False)],
+    action: Annotated[Action, typer.Argument(metavar="new-key|reveal", help="Action to take.", show_default=False)],
     place: Annotated[
         Path,
         typer.Argument(
-            metavar="FILE|RELEASE_DIR", help="The key to make, or what 'run' wrote.", show_default=False
+            metavar="FILE|RELEASE_DIR", help="Key file to create, or the folder that 'run' wrote.", show_default=False
         ),
     ],
     names: Annotated[
         list[str] | None,
-        typer.Argument(metavar="PSEUDONYM...", help="The pseudonyms to look up (reveal).", show_default=False),
+        typer.Argument(metavar="PSEUDONYM...", help="Pseudonyms to look up (reveal).", show_default=False),
     ] = None,
     data: Original = None,
     files: Files = None,
     as_json: AsJson = False,
 ) -> None:  # fmt: skip
-    """Make a project's key, or tell the key holder whose pseudonyms these are.
+    """Create a project's key, or reveal to the key holder whom pseudonyms belong to.
 
-    'reveal' needs the original and the key: it computes the pseudonyms of all people in the original again. What it
-    prints names people. 'new-key' writes 32 random bytes that only you can read, and never replaces a file.
+    'reveal' needs the original and the key: it recomputes the pseudonyms of all people in the original. Its output
+    names people. 'new-key' writes 32 random bytes that only you can read, and never replaces a file.
     """
     from hushtable.cli.output import deliver, put
 
@@ -60,7 +60,9 @@ def _new_key(place: Path) -> None:
 
     if place.exists():
         raise OutputError(
-            f"There is a file {str(place)!r} already.", code="exists", hint="Keys are not replaced: name another one."
+            f"The file {str(place)!r} exists already.",
+            code="exists",
+            hint="Choose another file: keys are never replaced.",
         )
     load_secret(place)
 
@@ -72,7 +74,7 @@ def _revealed(folder: Path, names: list[str], data: Original, files: Path | None
 
     if not data or not names:
         raise UsageError(
-            "There is nothing to reveal.", code="no-data",
+            "The release, the pseudonyms or the original is missing.", code="no-data",
             hint="Give the release's folder, the pseudonyms, and the original with --data.",
         )  # fmt: skip
     with opened(folder, data, files) as (release, progress):

@@ -23,21 +23,22 @@ def report(
     folder: ReleaseFolder,
     data: Data,
     output: Annotated[
-        Path, typer.Option("--output", "-o", metavar="FILE", help="The HTML file; the JSON file is written beside it.")
+        Path, typer.Option("--output", "-o", metavar="FILE", help="The HTML file. The JSON file is written next to it.")
     ] = Path("evidence.html"),
     template: Annotated[
-        str, typer.Option("--template", "-t", metavar="NAME", help="Whose questions come first: see 'templates'.")
+        str, typer.Option("--template", "-t", metavar="NAME", help="Template that determines the questions. See "
+        "'hushtable templates'.")
     ] = "general",
     threshold: Annotated[
         float | None,
-        typer.Option("--threshold", help="Above it a person counts as at risk. Defaults to the template's.",
+        typer.Option("--threshold", help="Risk above which a person is at risk. Defaults to the template's.",
                      show_default=False),
     ] = None,
     attacks: Annotated[bool, typer.Option("--attacks/--no-attacks", help="Whether to attack the release.")] = True,
     only: OnlyAttacks = None,
     labels: Annotated[
         bool,
-        typer.Option("--labels", help="Name values that enough people share. Without it no value appears at all."),
+        typer.Option("--labels", help="Show values that enough people share. Without it, no value appears."),
     ] = False,
     about: Annotated[
         Path | None,
@@ -50,7 +51,7 @@ def report(
 ) -> None:  # fmt: skip
     """Write the evidence file of a release: one offline HTML page, and the same as JSON.
 
-    Attacks that were run before are taken from the release's private companion, which keeps what they find.
+    Results of earlier attacks come from the release's private companion, which also keeps new ones.
     """
     from hushtable import registry
     from hushtable.cli.linked import is_linked_release, no_options, opened_linked
@@ -71,7 +72,7 @@ def report(
         no_options({"--labels": labels or None}, "report")
     names = split_names(only) if linked else registered(only, registry.attacks)
     if names and not attacks:
-        raise UsageError("--only names attacks, and --no-attacks switches them off.", hint="Leave one of them out.")
+        raise UsageError("--only and --no-attacks exclude each other.", hint="Leave one of them out.")
     ours = [file.name for file in folder.iterdir()] if linked else OURS
     _check_files(output, [*(folder / name for name in ours), *data], overwrite=overwrite)
     given = {"attacks": attacks if names is None else names, "about": said, **parameters}
@@ -86,7 +87,7 @@ def report(
 
 
 def _check_files(output: Path, inputs: Sequence[Source], *, overwrite: bool) -> None:
-    """Refuse files that the report could not be written to, before the work is done."""
+    """Refuse files that the report could not be written to, before any work is done."""
     from hushtable.errors import OutputError
     from hushtable.release.targets import check_apart
     from hushtable.report.files import check_paths, json_path

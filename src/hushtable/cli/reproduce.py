@@ -22,7 +22,9 @@ __all__ = ["reproduce"]
 def reproduce(
     paper: Annotated[
         str | None,
-        typer.Argument(metavar="[PAPER|all]", help="Such as sun2011. Without one, lists all.", show_default=False),
+        typer.Argument(
+            metavar="[PAPER|all]", help="Paper, such as sun2011. Without one, lists all papers.", show_default=False
+        ),
     ] = None,
     part: Annotated[
         str | None, typer.Option("--part", metavar="NAME", help="Run this part only.", show_default=False)
@@ -36,7 +38,7 @@ def reproduce(
     ] = Path("reproduction"),
     as_json: AsJson = False,
 ) -> None:
-    """Run a paper's experiments again and compare the results with the published ones."""
+    """Rerun a paper's experiments and compare the results with the published ones."""
     from hushtable.cli.output import deliver
     from hushtable.cli.signals import raise_if_cancelled
     from hushtable.reproduce.papers import find_paper, paper_names
@@ -59,13 +61,13 @@ def reproduce(
 
 
 def _summary(found: Reproduction) -> dict[str, object]:
-    """A reproduction without its pictures, which are on the page and in its own JSON file."""
+    """Return a reproduction without its pictures, which are on the page and in its own JSON file."""
     items = [item.model_dump(mode="json", exclude={"pictures"}) for item in found.items]
     return {"paper": found.name, "title": found.title, "scores": found.scores, "items": items}
 
 
 def _tell(paper: str, part: str) -> None:
-    """Say on a terminal what is done: the whole may take minutes."""
+    """Report finished parts on a terminal, since the whole may take minutes."""
     from hushtable.cli.output import console
 
     to = console(stderr=True)
@@ -79,7 +81,7 @@ def _list(to: Console, papers: Sequence[Paper]) -> None:
     rows = [(p.name, p.title, ", ".join(p.parts)) for p in papers]
     put(to, f"{len(rows)} papers. 'hushtable reproduce all' runs them all.")
     to.print()
-    to.print(grid(["paper", "what it is about", "parts"], rows, fold=["what it is about", "parts"]))
+    to.print(grid(["paper", "topic", "parts"], rows, fold=["topic", "parts"]))
 
 
 def _text(to: Console, found: Sequence[Reproduction], files: Sequence[Path]) -> None:

@@ -1,4 +1,4 @@
-"""``hushtable verify --rerun``: the policy run again on the original, and held against the published file."""
+"""``hushtable verify --rerun``: run the policy again on the original, and compare with the published file."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ __all__ = ["run_again"]
 
 
 def run_again(published: Source, policy: Policy, data: Sequence[Source]) -> Verification:
-    """Run a policy again on an original, hold the result against the published file, and return how it was verified.
+    """Run a policy again on an original, compare the result with the published file, and return how it was verified.
 
     Raises
     ------
@@ -35,10 +35,10 @@ def run_again(published: Source, policy: Policy, data: Sequence[Source]) -> Veri
     from hushtable.release.companion import stored_coins
 
     if not data:
-        raise UsageError("The policy is run again on the original.", code="no-original", hint="Give it with --data.")
+        raise UsageError("Rerunning the policy needs the original.", code="no-original", hint="Give it with --data.")
     if is_address(published):
         raise UsageError(
-            "What is made again is a file.",
+            "A rerun can only be compared with a file.",
             code="not-a-file",
             hint="Verify the table in the folder that 'run' wrote.",
         )
@@ -47,10 +47,10 @@ def run_again(published: Source, policy: Policy, data: Sequence[Source]) -> Veri
         own = policy.for_columns(table.column_names).plan()
         if own.algorithm.samples:
             raise UsageError(
-                f"{own.algorithm.name} draws records with the operating system's randomness, so nobody can make the "
-                "release again.",
+                f"{own.algorithm.name} draws records with the operating system's randomness, so the release cannot be "
+                "reproduced.",
                 code="not-repeatable",
-                hint="Leave out --rerun: the published classes are verified all the same.",
+                hint="Leave out --rerun: the published classes are still verified.",
             )
         plan = replace(own.repeating(), coins=stored_coins(Path(published).parent))
         release = run_plan(table, plan, progress)
@@ -61,7 +61,7 @@ def run_again(published: Source, policy: Policy, data: Sequence[Source]) -> Veri
 
 
 def _check_same(release: Release, published: Path) -> None:
-    """Refuse originals, or a published file, that do not belong together."""
+    """Refuse an original and a published file that do not belong together."""
     import filecmp
 
     from hushtable.io.files import read_table, write_table
@@ -73,7 +73,7 @@ def _check_same(release: Release, published: Path) -> None:
 
     if not published.exists():
         raise DataError(
-            f"The published table {str(published)!r} is not there.",
+            f"The published table {str(published)!r} does not exist.",
             code="no-release",
             hint="Give the folder that 'hushtable run' wrote.",
         )
@@ -97,11 +97,11 @@ def _check_same(release: Release, published: Path) -> None:
                 "not reproduce it.",
                 code="other-secret",
                 hint=f"Name the secret's file with {SECRET}, or put the release's private folder back. If both are "
-                "lost, the release cannot be made again; what its rows tell can still be verified.",
+                "lost, the release cannot be reproduced, but its rows can still be verified.",
             )
         raise DataError(
-            f"The original and the saved policy do not give {str(published)!r} again.",
+            f"The original and the saved policy do not reproduce {str(published)!r}.",
             code="not-reproduced",
-            hint="Give the very data that were released. A release that was edited, stopped by a time limit, or made "
-            "by another version of hushtable is not made again.",
+            hint="Give exactly the data that were released. A release cannot be reproduced if it was edited, stopped "
+            "by a time limit, or made by another version of hushtable.",
         )

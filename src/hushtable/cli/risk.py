@@ -22,37 +22,37 @@ def risk(
     target: Annotated[
         str,
         typer.Argument(
-            metavar="RELEASE_DIR|DATA", help="What 'run' wrote, or a table before it is anonymized.", show_default=False
+            metavar="RELEASE_DIR|DATA",
+            help="Folder that 'run' wrote, or a table that is not anonymized yet.",
+            show_default=False,
         ),
     ],
     data: Annotated[
         list[str] | None,
-        typer.Option("--data", "-d", metavar="FILE|URL", help="With a release: its original.", show_default=False),
+        typer.Option("--data", "-d", metavar="FILE|URL", help="The original of a release.", show_default=False),
     ] = None,
     policy_file: Annotated[
         Path | None,
-        typer.Option(
-            "--policy", "-p", metavar="POLICY", help="With a table: which columns are what.", show_default=False
-        ),
+        typer.Option("--policy", "-p", metavar="POLICY", help="The roles of a table's columns.", show_default=False),
     ] = None,
     only: Annotated[
         str | None,
-        typer.Option("--only", metavar="NAMES", help="These risks, separated by commas.", show_default=False),
+        typer.Option("--only", metavar="NAMES", help="Risks to assess, separated by commas.", show_default=False),
     ] = None,
     threshold: Annotated[
         float | None,
-        typer.Option("--threshold", help="Above this risk somebody is at risk (0.09).", show_default=False),
+        typer.Option("--threshold", help="Risk above which a person is at risk. Defaults to 0.09.", show_default=False),
     ] = None,
     fraction: Annotated[
         float | None,
-        typer.Option("--fraction", help="Share of the population that is in the table.", show_default=False),
+        typer.Option("--fraction", help="Fraction of the population that is in the table.", show_default=False),
     ] = None,
     files: Files = None,
     as_json: AsJson = False,
 ) -> None:
-    """Assess how exposed people are, before and after; or in a table that is not anonymized yet.
+    """Assess how exposed people are, before and after anonymization, or in a table that is not anonymized yet.
 
-    Of the original, only the quasi-identifiers are read. 'hushtable risks' lists the measures. For linked tables, the
+    Only the quasi-identifiers of the original are read. 'hushtable risks' lists the measures. For linked tables, the
     adversary knows as many events of a person as the policy says.
     """
     from hushtable import registry
@@ -78,7 +78,7 @@ def risk(
 def _exposures(
     target: str, data: Sequence[str], policy_file: Path | None, files: Path | None
 ) -> tuple[Exposure, Exposure | None]:
-    """The classes before and, for a release, after."""
+    """Return the classes before and, for a release, after."""
     from hushtable.cli.opening import opened
     from hushtable.cli.progress import waiting
     from hushtable.io.sources import read_tables
@@ -88,7 +88,7 @@ def _exposures(
 
     if Path(target).is_dir():
         if not data:
-            raise UsageError("A release is assessed beside its original.", hint="Add --data FILE.")
+            raise UsageError("Assessing a release needs its original.", hint="Add --data FILE.")
         if policy_file is not None:
             raise UsageError("A release has its own policy.", hint="Leave --policy out.")
         with opened(Path(target), data, files) as (release, _):

@@ -1,4 +1,4 @@
-"""Risks in plain words: one table of numbers before and after, and the columns that single people out."""
+"""Risks in plain words: a table of numbers before and after, and the columns that single people out."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ _SHARES = ("share", "unique", "kept", "adds", "contribution")
 
 
 def print_risks(to: Console, target: str, risks: Mapping[str, Any]) -> None:
-    """Print what ``RiskSummary.as_dict`` says."""
+    """Print the contents of ``RiskSummary.as_dict``."""
     both = any("after" in found for found in risks.values())
-    put(to, f"{target}: how exposed people are" + (", before and after." if both else " before it is anonymized."))
+    put(to, f"{target}: how exposed people are" + (", before and after." if both else " before anonymization."))
     basis = _basis(risks)
     if basis:
         put(to, basis)
@@ -47,21 +47,22 @@ def print_risks(to: Console, target: str, risks: Mapping[str, Any]) -> None:
 
 
 def _basis(risks: Mapping[str, Any]) -> str:
-    """Say, once, where the numbers about the population come from."""
+    """Say once where the numbers about the population come from."""
     for found in risks.values():
         if "fraction" in found["before"]:
             basis, fraction = found["before"]["basis"], found["before"]["fraction"]
             if basis == "table":
                 return (
-                    "The table is taken for the whole population. If it is a sample, say so with --fraction or with "
-                    "a population table in the policy."
+                    "The table is treated as the whole population. If it is a sample, pass --fraction, or name a "
+                    "population "
+                    "table in the policy."
                 )
-            return f"The table is {share(fraction)} of the population, by the {basis}."
+            return f"The table is {share(fraction)} of the population, according to the {basis}."
     return ""
 
 
 def _plain(found: Mapping[str, Any]) -> Iterator[tuple[str, str, Any]]:
-    """What is one number or one word: key, in words, value."""
+    """Return single numbers and words as (key, label, value)."""
     for key, value in found.items():
         if key in _SETTINGS or isinstance(value, list):
             continue
@@ -84,7 +85,7 @@ def _cell(key: str, value: Any) -> str:
 
 
 def _lists(to: Console, when: str, found: Mapping[str, Any]) -> None:
-    """The columns and sets of columns that a measure names."""
+    """Print the columns and sets of columns that a measure names."""
     subsets = [s for s in found.get("subsets", []) if s["people"]]
     if subsets:
         put(to, f"Columns that single people out, {when}:")
@@ -93,14 +94,14 @@ def _lists(to: Console, when: str, found: Mapping[str, Any]) -> None:
         to.print()
     diverse = found.get("diversity", [])
     if diverse:
-        put(to, f"Diversity of the sensitive values that people share a class with, {when}:")
+        put(to, f"Diversity of the sensitive values in people's classes, {when}:")
         keys = ("least", "median", "mean", "most")
         table = [[d["column"], d["measure"], *(number(d[key]) for key in keys)] for d in diverse]
         to.print(grid(["column", "measure", *keys], table, right=keys, fold=["column"]))
         to.print()
     adding = [c for c in found.get("columns", []) if "adds_unique" in c]
     if adding:
-        put(to, f"What each column adds, {when}:")
+        put(to, f"Contribution of each column, {when}:")
         lines = [
             (
                 c["column"],

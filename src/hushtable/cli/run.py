@@ -40,7 +40,7 @@ __all__ = ["Engine", "run"]
 
 
 class Engine(StrEnum):
-    """Where the work is done."""
+    """Engine that does the work."""
 
     LOCAL = "local"
     SPARK = "spark"
@@ -51,23 +51,23 @@ _To = Annotated[
     typer.Option(
         "--to",
         metavar="URL",
-        help="Publish the table here too: a table of a database, or Parquet in a store.",
+        help="Also publish the table here: a table of a database, or Parquet in a store.",
         show_default=False,
     ),
 ]
 _Overwrite = Annotated[
-    bool, typer.Option("--overwrite", help="Replace an earlier release in that folder, and what --to names.")
+    bool, typer.Option("--overwrite", help="Replace an earlier release in the folder, and the target of --to.")
 ]
-_Engine = Annotated[Engine, typer.Option("--engine", help="local, or spark.")]
+_Engine = Annotated[Engine, typer.Option("--engine", help="Engine that does the work: local or spark.")]
 _Master = Annotated[
     str | None,
-    typer.Option("--master", metavar="URL", help="Spark's master, for example local[2].", show_default=False),
+    typer.Option("--master", metavar="URL", help="Spark master, for example local[2].", show_default=False),
 ]
 _Stream = Annotated[
     bool | None,
     typer.Option(
         "--stream/--no-stream",
-        help="Do not hold the table in memory. Left out: from 50 million cells, or 256 MiB of text.",
+        help="Do not hold the table in memory. Default for 50 million cells, or 256 MiB of text, and more.",
         show_default=False,
     ),
 ]
@@ -87,8 +87,8 @@ _Judge = Annotated[
     bool,
     typer.Option(
         "--verdict/--no-verdict",
-        help="Say what the release is still good for. Tables of more than 2,000,000 rows are left to "
-        "'hushtable verdict'.",
+        help="Assess what the release is still good for. For tables of more than 2,000,000 rows, use "
+        "'hushtable verdict' instead.",
     ),
 ]
 _Metrics = Annotated[
@@ -125,9 +125,9 @@ def run(
     """Anonymize a table, verify the result and write it.
 
     The folder gets the published table, the policy and release.json, all or nothing. Ctrl-C leaves nothing behind. The
-    folder OUTPUT.private next to it gets the private companion, which you keep.
-    With --to, a database gets the table in the same transaction. A policy with 'tables' takes one file per table, named
-    like it, or a folder of them, or the address of a database; --to is a database that gets all tables.
+    folder OUTPUT.private next to it gets the private companion, which you keep to yourself.
+    With --to, a database gets the table in the same transaction. A policy with 'tables' takes one file per table, with
+    the table's name, or a folder of such files, or the address of a database; --to is a database that gets all tables.
     """
     from hushtable.api import run as run_policy
     from hushtable.cli.output import deliver
@@ -181,7 +181,7 @@ def _ran_linked(
     file: Path, data: list[str], output: Path, one_table: Mapping[str, Any], where: Mapping[str, Any],
     seed: int | None, form: Format | None, overwrite: bool, as_json: bool,
 ) -> bool:  # fmt: skip
-    """Run a policy of linked tables, if it is one; options for one table are refused."""
+    """Run a policy of linked tables, and refuse options that only apply to a single table."""
     from hushtable.policy.files import is_linked
 
     if not is_linked(file):
@@ -196,7 +196,7 @@ def _ran_linked(
 def _also(
     release: Release, policy: Policy, address: str | None, verdict: Verdict | None, warned: Sequence[Caution] | None
 ) -> dict[str, Any]:
-    """What is said beyond the summary, where there is something to say."""
+    """Print remarks that go beyond the summary, if there are any."""
     from hushtable.io.urls import shown
 
     account = release.plan.account
@@ -211,7 +211,7 @@ def _also(
 
 
 def _formulas(release: Release, policy: Policy) -> dict[str, Any]:
-    """How many published cells a spreadsheet would run, and whether they were written for one."""
+    """Count the published cells that a spreadsheet would run, and whether they were escaped for one."""
     from hushtable.engines.verdict import LARGE
     from hushtable.io.formulas import count_formulas
 
@@ -222,17 +222,17 @@ def _formulas(release: Release, policy: Policy) -> dict[str, Any]:
 
 
 def _judged(release: Release, policy: Policy, progress: Progress) -> tuple[Verdict | None, Sequence[Caution]]:
-    """What the release is still good for, and what it does not protect."""
+    """Return what the release is still good for, and what it does not protect."""
     from hushtable.engines.verdict import LARGE, verdict_of
 
     if release.records > LARGE:
         return None, policy.cautions()
-    progress(1.0, "judging what is left")
+    progress(1.0, "assessing the release")
     return verdict_of(release), policy.cautions(release.original())
 
 
 def _policy(file: Path, seed: int | None, file_format: Format | None, expect_new_people: bool) -> Policy:
-    """The policy, with what the command line says instead."""
+    """Return the policy with the overrides of the command line."""
     from hushtable.policy.files import load_policy
 
     policy = load_policy(file)
@@ -244,12 +244,12 @@ def _policy(file: Path, seed: int | None, file_format: Format | None, expect_new
 
 
 def _expecting(policy: Policy) -> Policy:
-    """The policy, with the answer that nobody need be in an earlier release."""
+    """Return the policy with the confirmation that nobody need be in an earlier release."""
     from hushtable.errors import UsageError
 
     if policy.ledger is None:
         raise UsageError(
-            "The policy names no ledger, so nothing is known of earlier releases.",
+            "The policy names no ledger, so earlier releases are not known.",
             code="no-ledger",
             hint="Leave out --expect-new-people.",
         )
@@ -261,7 +261,7 @@ def _engine(engine: Engine, stream: bool | None, part_rows: int | None) -> str:
 
     if engine is Engine.SPARK and (stream or part_rows is not None):
         raise UsageError(
-            "Spark does not stream: it holds no table in memory of one machine.",
+            "Spark needs no streaming: it never holds a table in the memory of one machine.",
             code="stream",
             hint="Leave out --stream and --part-rows, or leave out --engine spark.",
         )
@@ -271,7 +271,7 @@ def _engine(engine: Engine, stream: bool | None, part_rows: int | None) -> str:
 
 
 def _written(folder: Path, wanted: str) -> dict[str, Path]:
-    """What the folder holds; sensitive values and patterns are files of their own for some algorithms only."""
+    """Return the files in the folder; only some algorithms write sensitive values and patterns to separate files."""
     names = {
         "table": f"release.{wanted}",
         "sensitive": f"release-sensitive.{wanted}",
@@ -304,19 +304,20 @@ def _print(to: Console, found: Mapping[str, Any], output: Path) -> None:
     put(to, f"Verified from the published cells and written to {output}:")
     for kind, meaning in (
         ("table", "the table to publish"),
-        ("sensitive", "the sensitive values to publish beside it, by group"),
+        ("sensitive", "the sensitive values to publish with it, by group"),
         ("patterns", "its patterns, each once, with their records"),
-        ("policy", "the policy it was made under"),
+        ("policy", "the policy of the release"),
         ("evidence", "what was promised and achieved"),
     ):
         if kind in found["files"]:
             put(to, f"  {found['files'][kind].name:<16} {meaning}", wrap=False)
     put(to, f"Keep {found['files']['companion']} to yourself: verifying and measuring the release may need it, and it "
-            "tells what the release hides.")  # fmt: skip
+            "reveals what the release hides.")  # fmt: skip
     _print_formulas(to, found.get("formulas") or {})
     if "held_against" in found.get("ledger", {}):
         earlier, people = found["ledger"]["held_against"], found["ledger"]["of_these_people"]
         releases = "1 earlier release" if earlier == 1 else f"{earlier:,} earlier releases"
-        put(to, f"Held against {releases} of {people:,} of these people." if earlier else "The ledger is empty so far.")
+        put(to, f"Compared with {releases} that include {people:,} of these people." if earlier else "The ledger is "
+        "empty so far.")
     if "published" in found:
         put(to, f"Published at {found['published']}.")

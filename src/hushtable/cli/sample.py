@@ -24,17 +24,19 @@ _File = Annotated[
         show_default=False,
     ),
 ]
-_Seed = Annotated[int, typer.Option("--seed", help="The same seed gives the same rows.")]
+_Seed = Annotated[int, typer.Option("--seed", help="Seed: the same seed gives the same rows.")]
 _Rows = Annotated[
     int | None,
-    typer.Option("--rows", metavar="N", help="How many rows. Defaults to as many as published.", show_default=False),
+    typer.Option(
+        "--rows", metavar="N", help="Number of rows. Defaults to the number of published rows.", show_default=False
+    ),
 ]
 _Where = Annotated[
     list[str] | None,
     typer.Option(
         "--where",
         metavar="RULE",
-        help='A rule that all rows keep: "age < 15 -> marital_status = N". Repeat it for several.',
+        help='Rule that all rows satisfy: "age < 15 -> marital_status = N". May be repeated.',
         show_default=False,
     ),
 ]
@@ -53,9 +55,9 @@ def sample(
 ) -> None:
     """Draw a table with the original's columns and types from a release.
 
-    Needs only what you hand over: the published table, policy.yaml and release.json. Values are dealt anew: a
-    row that matches a person does so by chance. A note with the ending .json says so.
-    A sample is never written into the folder of a release.
+    Needs only the published files: the table, policy.yaml and release.json. Values are assigned at random: a
+    row that matches a person does so by chance. A note in a .json file next to the output says so.
+    A sample is never written into a release's folder.
     """
     from hushtable.cli.linked import is_linked_release, no_options, sample_tables
     from hushtable.cli.opening import opened

@@ -23,23 +23,26 @@ def sign(
     key: Annotated[
         Path, typer.Option("--key", metavar="FILE", help="Your private signing key.", show_default=False)
     ] = Path("signing.key"),
-    new: Annotated[bool, typer.Option("--new-key", help="Make a new key in the file that --key names.")] = False,
+    new: Annotated[bool, typer.Option("--new-key", help="Create a new key in the file that --key names.")] = False,
     name: Annotated[
-        str, typer.Option("--name", help="Who signs. Defaults to the signer that the report names.", show_default=False)
+        str,
+        typer.Option(
+            "--name", help="Name of the signer. Defaults to the signer that the report names.", show_default=False
+        ),
     ] = "",
     as_json: AsJson = False,
 ) -> None:
     """Sign the evidence of a release with your own key (Ed25519).
 
     Writes EVIDENCE.json.sig next to the report. 'hushtable verify --evidence EVIDENCE.json' checks it. Give your key's
-    fingerprint to whoever checks the signature, and the key itself to nobody.
+    fingerprint to those who check the signature, and the key itself to nobody.
     """
     from hushtable.cli.output import deliver, put
     from hushtable.errors import UsageError
     from hushtable.report.signature import new_key, sign_report, signature_path
 
     if report is None and not new:
-        raise UsageError("Nothing to sign.", code="no-report", hint="Name the JSON file of a report, or add --new-key.")
+        raise UsageError("No file to sign.", code="no-report", hint="Name the JSON file of a report, or add --new-key.")
     made = new_key(key) if new else None
     found: dict[str, object] = {"key": key, "fingerprint": made}
     if report is not None:

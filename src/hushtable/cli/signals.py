@@ -1,7 +1,7 @@
-"""Ctrl-C and termination: the run stops, temporaries are removed, nothing is half-written.
+"""Ctrl-C and termination: the run stops, temporary files are removed, and nothing is half-written.
 
-Python raises ``KeyboardInterrupt`` wherever it happens to be. Inside a callback from compiled code it is printed and
-forgotten, so that a run would go on to its end; therefore the signal is also remembered, and asked for between stages.
+Python raises ``KeyboardInterrupt`` wherever it happens to be. Inside a callback from compiled code, it is printed and
+forgotten, and the run would continue to its end. So the signal is also remembered, and checked between stages.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ class Terminated(Cancelled):
 
 @contextmanager
 def handled_signals() -> Iterator[None]:
-    """Handle Ctrl-C and termination inside the block; what was there before comes back after it."""
+    """Handle Ctrl-C and termination inside the block, and restore the earlier handlers after it."""
     _received.clear()
     _hint[:] = [_NOTHING]
     if threading.current_thread() is not threading.main_thread():
@@ -53,17 +53,17 @@ def handled_signals() -> Iterator[None]:
 
 
 def signalled() -> Terminated | None:
-    """Return the error to end with, if a signal has come: compiled code turns it into errors of its own."""
+    """Return the error to end with if a signal has come: compiled code turns signals into errors of its own."""
     return Terminated(_received[0], _hint[0]) if _received else None
 
 
 def when_cancelled(hint: str) -> None:
-    """Say from here on what a cancelled command leaves behind, where that is not nothing."""
+    """Set what a cancelled command leaves behind, if that is not nothing."""
     _hint[:] = [hint]
 
 
 def raise_if_cancelled() -> None:
-    """Stop here if a signal has come and got lost.
+    """Stop here if a signal has come and was lost.
 
     Raises
     ------

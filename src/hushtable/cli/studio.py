@@ -14,20 +14,20 @@ __all__ = ["studio"]
 
 def studio(
     data: Annotated[
-        Path | None, typer.Argument(metavar="[DATA]", help="A table to begin a project with.", show_default=False)
+        Path | None, typer.Argument(metavar="[DATA]", help="Table to start a project with.", show_default=False)
     ] = None,
     host: Annotated[
-        str, typer.Option("--host", metavar="ADDRESS", help="Where to listen; any but loopback needs --token.")
+        str, typer.Option("--host", metavar="ADDRESS", help="Address to listen on. Any but loopback needs --token.")
     ] = "127.0.0.1",
     port: Annotated[
         int | None,
-        typer.Option("--port", min=0, max=65535, help="The port; the first free one from 8080 on where left out, "
-                     "any free one for 0.", show_default=False),
+        typer.Option("--port", min=0, max=65535, help="Port. Defaults to the first free one from 8080 on; "
+                     "0 takes any free one.", show_default=False),
     ] = None,
     token: Annotated[
         str | None,
         typer.Option("--token", metavar="SECRET", envvar="HUSHTABLE_STUDIO_TOKEN",
-                     help="The secret that opens the studio; random where left out.", show_default=False),
+                     help="Secret that opens the studio. Defaults to a random one.", show_default=False),
     ] = None,
     no_browser: Annotated[bool, typer.Option("--no-browser", help="Do not open a browser.")] = False,
     as_json: AsJson = False,

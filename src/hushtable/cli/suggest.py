@@ -19,33 +19,35 @@ __all__ = ["suggest"]
 
 
 def suggest(
-    folder: Annotated[Path, typer.Argument(metavar="COMPARISON_DIR", help="What 'compare' wrote.", show_default=False)],
+    folder: Annotated[
+        Path, typer.Argument(metavar="COMPARISON_DIR", help="Folder that 'compare' wrote.", show_default=False)
+    ],
     minimise: Annotated[
         str | None,
-        typer.Option("--minimise", metavar="NAME", help="The best setting has least of this.", show_default=False),
+        typer.Option("--minimise", metavar="NAME", help="Measure to minimize.", show_default=False),
     ] = None,
     maximise: Annotated[
         str | None,
-        typer.Option("--maximise", metavar="NAME", help="The best setting has most of this.", show_default=False),
+        typer.Option("--maximise", metavar="NAME", help="Measure to maximize.", show_default=False),
     ] = None,
     where: Annotated[
         list[str] | None,
         typer.Option(
             "--where",
             metavar="CONDITION",
-            help="Only settings with, for example, 'prosecutor <= 0.09'. Repeat it.",
+            help="Condition, for example 'prosecutor <= 0.09'. May be repeated.",
             show_default=False,
         ),
     ] = None,
-    output: Annotated[Path, typer.Option("--output", "-o", metavar="FILE", help="Where the policy is written.")] = Path(
+    output: Annotated[Path, typer.Option("--output", "-o", metavar="FILE", help="File for the policy.")] = Path(
         "suggested.yaml"
     ),
     force: Annotated[bool, typer.Option("--force", help="Replace an existing file.")] = False,
     as_json: AsJson = False,
 ) -> None:
-    """Turn a comparison into a policy: the best setting that fulfils all conditions.
+    """Turn a comparison into a policy: the best setting that meets all conditions.
 
-    Exits with 3 where none does, and names the closest.
+    Exits with 3 if none does, and names the closest.
     """
     import os
 
@@ -79,9 +81,9 @@ def _text(to: Console, found: Suggestion, output: Path) -> None:
     conditions = " and ".join(map(str, found.conditions))
     put(
         to,
-        f"{found.fulfilled} of {found.tried} settings fulfil {conditions}."
+        f"{found.fulfilled} of {found.tried} settings meet {conditions}."
         if conditions
-        else f"{found.fulfilled} of {found.tried} settings gave a release.",
+        else f"{found.fulfilled} of {found.tried} settings produced a release.",
     )
     put(to, f"To {found.goal}: {found.row['algorithm']} with {found.row['models']}.", style="bold")
     to.print()

@@ -1,4 +1,4 @@
-"""A release in plain words: what went in, what came out, what every model achieved, what it cost."""
+"""A release in plain words: what went in, what came out, what every model achieved and what it cost."""
 
 from __future__ import annotations
 
@@ -18,36 +18,36 @@ _SENSES = {">=": "at least", "<=": "at most", "<": "below"}
 
 
 def print_summary(to: Console, summary: Mapping[str, Any]) -> None:
-    """Print what ``Release.summary`` says."""
+    """Print the contents of ``Release.summary``."""
     records, released, suppressed = summary["records"], summary["released"], summary["suppressed"]
     classes = summary["classes"]
     put(
         to,
         f"{released:,} of {records:,} records are published ({suppressed:,} suppressed, "
-        f"{share(suppressed / records)}), in {classes:,} classes of look-alikes: "
+        f"{share(suppressed / records)}), in {classes:,} equivalence classes: "
         f"{number(released / classes if classes else None)} records each on average.",
     )
     if summary.get("notes", {}).get("stopped_by_time"):
-        put(to, "Refining was stopped by its time limit, so that another run may publish other bytes.", style="yellow")
+        put(to, "Refinement was stopped by its time limit, so another run may give a different table.", style="yellow")
     _print_gap(to, summary.get("notes", {}))
     print_models(to, summary["models"])
     print_measures(to, summary["measures"])
 
 
 def _print_gap(to: Console, notes: Mapping[str, Any]) -> None:
-    """Print how far a search that reached its limit is from the optimum, at most."""
+    """Print the largest possible distance from the optimum of a search that reached its limit."""
     if "gap" not in notes or notes.get("optimum_proven", True):
         return
     put(
         to,
-        f"The search stopped after {notes['nodes_judged']:,} of {notes['nodes']:,} nodes. The best one costs "
+        f"The search stopped after {notes['nodes_judged']:,} of {notes['nodes']:,} nodes. The best node costs "
         f"{number(notes['value'])} ({notes['objective']}); no node costs less than {number(notes['lower_bound'])}.",
         style="yellow",
     )
 
 
 def print_models(to: Console, models: Sequence[Mapping[str, Any]]) -> None:
-    """Print what every model needed and what the worst class achieved."""
+    """Print the requirement of every model and what the worst class achieved."""
     rows = []
     for entry in models:
         parameters = ", ".join(f"{k}={_parameter(v)}" for k, v in entry["parameters"].items())
@@ -61,7 +61,7 @@ def print_models(to: Console, models: Sequence[Mapping[str, Any]]) -> None:
 
 
 def print_measures(to: Console, measures: Mapping[str, float]) -> None:
-    """Print measures with what they mean and which direction is better."""
+    """Print measures with their meaning and the better direction."""
     from hushtable import registry
     from hushtable.about import describe
 

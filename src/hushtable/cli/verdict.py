@@ -19,9 +19,9 @@ _STYLES = {"useful": "green", "coarse": "yellow", "nearly empty": "bold red"}
 
 
 def verdict(folder: ReleaseFolder, data: Data, files: Files = None, as_json: AsJson = False) -> None:
-    """Say what a release is still good for, and which settings cost most.
+    """Assess what a release is still good for, and which settings cost most.
 
-    The policy is run without each quasi-identifier and each model to find out, on a sample where the table is large.
+    To find out, the policy is run without each quasi-identifier and each model, on a sample if the table is large.
     """
     from hushtable.cli.opening import opened
     from hushtable.cli.output import deliver
@@ -39,10 +39,10 @@ def print_verdict(to: Console, found: Verdict) -> None:
     put(to, found.words, style=_STYLES[found.grade])
     if not found.changes:
         if found.tried:
-            put(to, f"None of {found.tried} single changes of the policy would make it much better.")
+            put(to, f"None of {found.tried} single changes to the policy would improve it much.")
         return
     rows = found.changes[0].rows
-    put(to, f"What costs most (tried on {rows:,} records):")
+    put(to, f"Costliest settings (tried on {rows:,} records):")
     for change in found.changes:
         # a model is taken out of a list; everything else is a line to write
         setting = change.setting
@@ -51,7 +51,7 @@ def print_verdict(to: Console, found: Verdict) -> None:
 
 
 def print_cautions(to: Console, found: Sequence[Caution]) -> None:
-    """Print what a person should know before publishing."""
+    """Print what to know before publishing."""
     from hushtable.cli.output import bullet, put
 
     if found:

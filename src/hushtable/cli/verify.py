@@ -21,14 +21,14 @@ _Published = Annotated[
     typer.Argument(metavar="RELEASE_FILE", help="The published table: a file or an address.", show_default=False),
 ]
 _Promised = Annotated[
-    Path, typer.Option("--policy", "-p", metavar="POLICY", help="What was promised (YAML).", show_default=False)
+    Path, typer.Option("--policy", "-p", metavar="POLICY", help="The promised policy (YAML).", show_default=False)
 ]
 _Evidence = Annotated[
     Path | None,
     typer.Option(
         "--evidence",
         metavar="FILE",
-        help="release.json, or the JSON file of a report: then files and signature are checked too. Defaults to the "
+        help="release.json, or the JSON file of a report, to check files and signature too. Defaults to the "
         "release.json next to the table.",
         show_default=False,
     ),
@@ -43,7 +43,8 @@ _Companion = Annotated[
     ),
 ]
 _Rerun = Annotated[
-    bool, typer.Option("--rerun", help="Run the policy on the original again; it has to give this very file.")
+    bool,
+    typer.Option("--rerun", help="Run the policy on the original again, and check that it gives exactly this file."),
 ]
 
 
@@ -61,9 +62,9 @@ def verify(
     """Recompute the promise from a published file. Exits with 1 if it is broken.
 
     Needs only the published cells and the policy, and release.json if nothing was suppressed. Otherwise, models that
-    compare with the whole table, and models that count people where rows are not people, need the private companion.
-    Models that look at which person each value belongs to need the original: --data. With a policy of linked tables,
-    RELEASE_FILE is the folder of the release or a database, and the published tables are all that is needed.
+    compare with the whole table, and models that count people if rows are not people, need the private companion.
+    Models that depend on which person each value belongs to need the original: --data. With a policy of linked tables,
+    RELEASE_FILE is the folder of the release or a database, and the published tables suffice.
     """
     from hushtable import api
     from hushtable.cli.output import deliver
@@ -101,10 +102,10 @@ def _print(to: Console, found: Mapping[str, Any]) -> None:
     from hushtable.cli.output import put
     from hushtable.cli.summary import print_models
 
-    put(to, f"{found['file']}: {found['rows']:,} rows in {found['classes']:,} classes of look-alikes.")
+    put(to, f"{found['file']}: {found['rows']:,} rows in {found['classes']:,} equivalence classes.")
     print_models(to, found["models"])
     if found["reproduced"]:
-        put(to, "The policy, run again on the original, gives this very file.")
+        put(to, "Running the policy again on the original gives exactly this file.")
     if found["evidence"]:
         put(to, found["evidence"]["words"])
     if found["satisfied"]:

@@ -1,1 +1,1 @@
-"""Several algorithms, models and parameters on one table: what protects how much, and what it costs."""
+"""Comparison of several algorithms, models and parameters on one table: how much each protects, and its cost."""

@@ -25,21 +25,21 @@ _MARKS = "osD^vPX<>*phd"
 
 
 def draw(outcomes: Outcomes, path: Path) -> None:
-    """Draw the rows that gave a release.
+    """Draw the rows with a release.
 
     Raises
     ------
     UsageError
-        If there is none, or the file's name ends in no format that can be drawn.
+        If there is none, or the file's suffix is not a format that can be drawn.
     """
     kind = path.suffix.lower().lstrip(".")
     if kind not in _FORMATS:
         raise UsageError(
-            f"A chart is written as {', '.join(_FORMATS)}. Got {path.suffix!r} instead.", code="chart-format"
+            f"A chart can be written as {', '.join(_FORMATS)}. Got {path.suffix!r} instead.", code="chart-format"
         )
     points = _points(outcomes)
     if not points:
-        raise UsageError("No setting gave a release, so there is nothing to draw.", code="no-release")
+        raise UsageError("No setting produced a release, so there is no chart to draw.", code="no-release")
     picture = _render(outcomes, points, kind)
     if kind == "svg":
         picture = _described(picture, outcomes, points)
@@ -48,19 +48,19 @@ def draw(outcomes: Outcomes, path: Path) -> None:
 
 
 def plot(outcomes: Outcomes, ax: Axes | None = None) -> Axes:
-    """Draw the rows that gave a release into axes, new ones by default, and return them."""
+    """Draw the rows with a release into axes, new ones by default, and return them."""
     from hushtable.io.plots import new_axes
 
     points = _points(outcomes)
     if not points:
-        raise UsageError("No setting gave a release, so there is nothing to draw.", code="no-release")
+        raise UsageError("No setting produced a release, so there is no chart to draw.", code="no-release")
     made = new_axes(ax, (7.6, 4.6))
     _plot(made, outcomes, points)
     return made
 
 
 def _points(outcomes: Outcomes) -> list[tuple[int, str, float, float]]:
-    """Place, algorithm, privacy and utility of every row that has both."""
+    """Return position, algorithm, privacy and utility of every row that has both."""
     if not outcomes.quantities:
         return []
     privacy, utility = outcomes.quantity(outcomes.privacy), outcomes.quantity(outcomes.utility)
@@ -119,7 +119,7 @@ def _no_date(kind: str) -> dict[str, None]:
 
 
 def _described(picture: bytes, outcomes: Outcomes, points: list[tuple[int, str, float, float]]) -> bytes:
-    """The same SVG with a title and a description for those who do not see it."""
+    """Return the same SVG with a title and a description for those who do not see it."""
     title = f"{outcomes.utility} over {outcomes.privacy} of {len(points)} settings"
     rows = [outcomes.rows[i] for i in outcomes.frontier]
     told = "; ".join(

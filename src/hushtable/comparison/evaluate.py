@@ -1,4 +1,4 @@
-"""One setting tried on the table: what it achieved and what it cost, or why there is no release."""
+"""One setting tried on the table: what it achieved and cost, or why there is no release."""
 
 from __future__ import annotations
 
@@ -41,18 +41,18 @@ _STATUS = (
 )
 ACCURACY, ORIGINAL, DROP = "accuracy", "accuracy-original", "accuracy-drop"
 ACHIEVED = "achieved "
-"""What the names of models' achieved values begin with."""
+"""Prefix of the names of models' achieved values."""
 
 
 @dataclass(frozen=True)
 class Wanted:
-    """What is measured of every release.
+    """What to measure for every release.
 
     Attributes
     ----------
     measures : tuple of (str, mapping)
-        Utility measures beside those of every summary, with their parameters. With ``accuracy``, what is lost against
-        a classifier that saw the original is ``accuracy-drop``.
+        Utility measures in addition to those of every summary, with their parameters. With ``accuracy``,
+        ``accuracy-drop`` is the loss compared with a classifier trained on the original.
     risks : tuple of (str, mapping)
         Risk measures with their parameters.
 
@@ -67,7 +67,7 @@ class Wanted:
 
     @classmethod
     def of(cls, measures: Sequence[Any] = (), risks: Sequence[Any] = ()) -> Wanted:
-        """Build from names, or names with parameters; the prosecutor's risk is always there.
+        """Build from names, or names with parameters; the prosecutor's risk is always included.
 
         Raises
         ------
@@ -81,7 +81,7 @@ class Wanted:
         return cls(tuple(named.items()), tuple(exposed.items()))
 
     def including(self, *names: str) -> Wanted:
-        """Return the same with what these quantities are taken from.
+        """Return the same with the sources of these quantities.
 
         Examples
         --------
@@ -110,20 +110,20 @@ class Wanted:
 def _named(entry: Any, known: Any) -> tuple[str, dict[str, Any]]:
     if not isinstance(entry, str) and not (isinstance(entry, Mapping) and len(entry) == 1):
         raise UsageError(
-            f"Each {known.kind} is a name, or a name with parameters.",
+            f"Each {known.kind} must be a name, or a name with parameters.",
             code="comparison",
             hint="For example 'accuracy', or 'accuracy: {model: tree}'.",
         )
     ((name, values),) = entry.items() if isinstance(entry, Mapping) else [(entry, None)]
     if values is not None and not isinstance(values, Mapping):
-        raise UsageError(f"The parameters of {name!r} are a mapping.", code="comparison")
+        raise UsageError(f"The parameters of {name!r} must be a mapping.", code="comparison")
     known.build(name, values)
     return name, dict(values or {})
 
 
 @dataclass(frozen=True)
 class Task:
-    """A setting, as it is sent to another process."""
+    """A setting in the form that is sent to another process."""
 
     place: int
     policy: Mapping[str, Any]
@@ -166,7 +166,7 @@ def failed(error: HushtableError) -> Row:
 
 
 def is_row(row: Any) -> bool:
-    """Whether data from a file say what a row says of a setting.
+    """Whether data from a file have the form of a setting's row.
 
     Examples
     --------
@@ -181,12 +181,12 @@ def is_row(row: Any) -> bool:
 
 
 def refused(setting: Setting) -> Row | None:
-    """The row of a setting whose parts refuse each other; None for one that can be tried."""
+    """Return the row of a setting whose parts cannot be combined; None for one that can be tried."""
     return None if setting.refusal is None else failed(setting.refusal)
 
 
 def _one_thread(wanted: Wanted) -> AbstractContextManager[Any]:
-    """Classifiers add in an order that depends on the threads; one thread gives one result, and leaves cores alone."""
+    """Use one thread: sums of classifiers depend on the number of threads, and other cores stay free."""
     if not wanted.measures:
         return nullcontext()
     from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
@@ -218,7 +218,7 @@ def _values(release: Release, wanted: Wanted) -> dict[str, float | None]:
 
 
 def _risk(name: str, finding: Mapping[str, Any]) -> dict[str, Any]:
-    """A risk's numbers as ``name-field``; the one that matters most stands under the risk's own name."""
+    """Return a risk's numbers as ``name-field``; the most important one has the risk's own name."""
     numbers = {
         k: v for k, v in finding.items() if v is None or (isinstance(v, int | float) and not isinstance(v, bool))
     }

@@ -15,7 +15,7 @@ __all__ = ["policy_files", "rebased"]
 
 
 def policy_files(document: Mapping[str, Any]) -> list[str]:
-    """Return the files of tables that a policy names, as it names them, each once.
+    """Return the files of tables that a policy names, each once.
 
     Examples
     --------

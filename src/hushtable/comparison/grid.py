@@ -1,4 +1,4 @@
-"""The grid: which algorithms, models and settings are tried, as a product of lists.
+"""The grid: the algorithms, models and settings to try, as a product of lists.
 
 ::
 
@@ -8,7 +8,7 @@
     - {k-anonymity: {k: 5}, t-closeness: {t: [0.1, 0.2]}}
     suppression: [0, 0.02]
 
-A list of values means each of them in turn. Where a parameter itself takes a list (``on: [a, b]``), a list is one value
+A list of values means each of them in turn. If a parameter itself takes a list (``on: [a, b]``), a list is one value
 and a list of lists means each of them.
 """
 
@@ -33,16 +33,16 @@ Choice = dict[str, dict[str, Any]]
 
 @dataclass(frozen=True)
 class Setting:
-    """One combination to be tried.
+    """One combination to try.
 
     Attributes
     ----------
     changes : mapping
-        What differs from the base policy: ``algorithm``, ``models``, ``suppression``, ``cells``.
+        Differences from the base policy: ``algorithm``, ``models``, ``suppression``, ``cells``.
     policy : Policy, optional
-        None where models and algorithm refuse each other.
+        None if models and algorithm cannot be combined.
     refusal : HushtableError, optional
-        Why.
+        The reason.
     """
 
     changes: Mapping[str, Any]
@@ -62,14 +62,14 @@ class Setting:
 
 @dataclass(frozen=True)
 class Grid:
-    """What is tried: every algorithm with every alternative of models, every suppression limit and cell style.
+    """The settings to try: every algorithm with every alternative of models, every suppression limit and cell style.
 
     Attributes
     ----------
     algorithms : tuple of Choice
-        The base policy's where empty.
+        Defaults to the base policy's.
     models : tuple of tuple of Choice
-        The base policy's where empty.
+        Defaults to the base policy's.
     suppression : tuple of float
     cells : tuple of str
 
@@ -94,7 +94,7 @@ class Grid:
         suppression: float | Sequence[float] = (),
         cells: str | Sequence[str] = (),
     ) -> Grid:
-        """Build a grid from what a comparison file holds; lists of values are multiplied out.
+        """Build a grid from the contents of a comparison file; lists of values are multiplied out.
 
         Raises
         ------
@@ -116,7 +116,7 @@ class Grid:
         Raises
         ------
         PolicyError
-            If a combination is no valid policy; only models and algorithms that refuse each other are settings.
+            If a combination is not a valid policy, except for models and algorithms that cannot be combined.
         """
         document = base.document()
         lists = (
@@ -181,26 +181,28 @@ def _alternatives(param: Param | None, name: str, value: Any, owner: str) -> lis
 
 
 def _choices(entry: Any, names: Registry[Any]) -> Iterator[Choice]:
-    """One algorithm or model as it is written: a name, or a name with parameters."""
+    """Read one algorithm or model: a name, or a name with parameters."""
     if isinstance(entry, str):
         yield from expand(names, entry, None)
     elif isinstance(entry, Mapping) and len(entry) == 1:
         ((name, values),) = entry.items()
         if values is not None and not isinstance(values, Mapping):
             raise UsageError(
-                f"The parameters of {name!r} are a mapping.", code="grid", hint=f"Write {name}: {{parameter: value}}."
+                f"The parameters of {name!r} must be a mapping.",
+                code="grid",
+                hint=f"Write {name}: {{parameter: value}}.",
             )
         yield from expand(names, str(name), values)
     else:
         raise UsageError(
-            f"Each {names.kind} of a comparison is a name, or a name with parameters.",
+            f"Each {names.kind} of a comparison must be a name, or a name with parameters.",
             code="grid",
             hint="For example 'mondrian', or 'k-anonymity: {k: [2, 5, 10]}'.",
         )
 
 
 def _together(entry: Any) -> Iterator[tuple[Choice, ...]]:
-    """One alternative: a name, a mapping of models that hold together, or a list of such models."""
+    """Read one alternative: a name, a mapping of models that hold together, or a list of such models."""
     if isinstance(entry, Mapping):
         parts = [{name: values} for name, values in entry.items()]
     else:
@@ -215,7 +217,7 @@ def _listed(value: Any) -> list[Any]:
 
 
 def label(choices: Sequence[Choice]) -> str:
-    """Choices for people: ``k-anonymity k=5 + t-closeness t=0.2``."""
+    """Format choices for people: ``k-anonymity k=5 + t-closeness t=0.2``."""
     return " + ".join(
         " ".join([name, *(f"{key}={_word(value)}" for key, value in values.items())])
         for choice in choices

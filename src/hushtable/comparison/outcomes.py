@@ -1,4 +1,4 @@
-"""What a comparison found: a row for every setting, and the frontier among them."""
+"""The results of a comparison: a row for every setting, and the frontier among them."""
 
 from __future__ import annotations
 
@@ -34,11 +34,11 @@ class Outcomes:
     ----------
     rows : tuple of mapping
         ``algorithm``, ``models``, ``suppression limit``, ``cells``, ``status``, ``reason``, ``values``, ``seconds``,
-        and ``policy``: the setting as policy data, None where its parts refuse each other.
+        and ``policy``: the setting as policy data, None if its parts cannot be combined.
     privacy, utility : str
-        The two quantities that the frontier weighs.
+        The two quantities of the frontier.
     folder : Path, optional
-        What the files that policies name are relative to.
+        Folder that the files of policies are relative to.
     reused : int
         Rows that came from an earlier run.
     """
@@ -62,7 +62,7 @@ class Outcomes:
         Parameters
         ----------
         ax : matplotlib axes, optional
-            A new figure's by default.
+            Defaults to the axes of a new figure.
 
         Returns
         -------
@@ -71,14 +71,14 @@ class Outcomes:
         Raises
         ------
         UsageError
-            If no setting gave a release.
+            If no setting produced a release.
         """
         from hushtable.comparison.chart import plot
 
         return plot(self, ax)
 
     def _shown(self) -> tuple[list[str], list[list[str]]]:
-        """The two quantities that the frontier weighs, a row per setting; ``table`` has everything."""
+        """Return the two quantities of the frontier, a row per setting; ``table`` has everything."""
         heads = ["", "algorithm", "models", "suppression limit", self.privacy, self.utility, "status"]
         best = set(self.frontier)
         rows = [
@@ -96,12 +96,12 @@ class Outcomes:
 
     @cached_property
     def quantities(self) -> list[str]:
-        """What was measured of some release: the names that ``suggest`` takes."""
+        """The names of measured quantities, for ``suggest``."""
         return list(dict.fromkeys(name for row in self.rows for name in row["values"]))
 
     @typed
     def quantity(self, name: str) -> str:
-        """Return a quantity's name as it stands in the rows; ``accuracy_drop`` is ``accuracy-drop``.
+        """Return a quantity's name as in the rows; ``accuracy_drop`` is ``accuracy-drop``.
 
         Raises
         ------
@@ -112,13 +112,13 @@ class Outcomes:
         if found is None:
             hint = did_you_mean(name.strip(), self.quantities)
             if name.strip() in measures or spelt(name) == spelt(DROP):
-                hint = "Run the comparison again with it among its measures (--measures, --accuracy)."
+                hint = "Run the comparison again with this measure (--measures, --accuracy)."
             raise UsageError(f"The comparison did not measure {name.strip()!r}.", code="unknown-quantity", hint=hint)
         return found
 
     @cached_property
     def frontier(self) -> tuple[int, ...]:
-        """The places of the rows that no other row beats in both privacy and utility."""
+        """The positions of the rows that no other row beats in both privacy and utility."""
         if not self.quantities:
             return ()
         privacy, utility = self.quantity(self.privacy), self.quantity(self.utility)
@@ -147,12 +147,12 @@ class Outcomes:
     def suggest(
         self, minimise: str | None = None, where: Sequence[str] = (), *, maximise: str | None = None
     ) -> Suggestion:
-        """Choose the setting that minimises (or maximises) a quantity among those that fulfil all conditions.
+        """Choose the setting that minimizes (or maximizes) a quantity among those that meet all conditions.
 
         Parameters
         ----------
         minimise, maximise : str
-            A quantity; one of the two, the comparison's utility where both are left out.
+            A quantity; one of the two. Defaults to minimizing (or maximizing) the comparison's utility.
         where : sequence of str
             Such as ``"prosecutor <= 0.09"``.
 
@@ -166,7 +166,7 @@ class Outcomes:
         return suggest(self, minimise, where, maximise=maximise)
 
     def chart(self, path: Any) -> None:
-        """Draw utility over privacy, the frontier as a line, as SVG, PNG or PDF by the file's name."""
+        """Draw utility over privacy, the frontier as a line, as SVG, PNG or PDF depending on the file's suffix."""
         from hushtable.comparison.chart import draw
 
         draw(self, Path(path))
@@ -188,7 +188,7 @@ def _figure(value: float | None) -> str:
 
 
 def spelt(name: str) -> str:
-    """A quantity's name, however it is written.
+    """Return a quantity's name in any spelling.
 
     Examples
     --------
@@ -220,7 +220,7 @@ def better(quantity: str) -> str:
 def pareto(points: Sequence[tuple[float, float]]) -> list[bool]:
     """Return which points no other point beats; lower is better in both.
 
-    Equal points are all kept: they are the same trade.
+    Equal points are all kept.
 
     Examples
     --------

@@ -1,7 +1,7 @@
-"""Finished settings on disk, one line each, so that an interrupted comparison goes on where it stopped.
+"""Finished settings on disk, one line each, so that an interrupted comparison can resume.
 
-A line is written in one piece and flushed to the disk when its setting is finished. Whatever a power cut or a kill
-leaves of an unfinished line is passed over when reading. Lines hold settings and numbers, no value of a record.
+A line is written in one piece and flushed to the disk when its setting is finished. Remains of an unfinished line after
+a power cut or a kill are skipped when reading. Lines contain settings and numbers, no value of a record.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ _FORMAT = 1
 
 
 class Results:
-    """The results file; without a path results are kept in memory only.
+    """The results file; without a path, results are only kept in memory.
 
     Parameters
     ----------
@@ -43,7 +43,7 @@ class Results:
             self._read(path)
 
     def check_writable(self) -> None:
-        """Refuse, before any work, a file that cannot be written.
+        """Refuse a file that cannot be written, before any work is done.
 
         Raises
         ------
@@ -105,7 +105,7 @@ class Results:
 
 
 def _entry(line: bytes) -> dict[str, Any] | None:
-    """The entry of a line; None for what is left of one that was not finished."""
+    """Return the entry of a line; None for the remains of an unfinished one."""
     try:
         entry = json.loads(line)
     except (ValueError, RecursionError):

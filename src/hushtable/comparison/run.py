@@ -1,4 +1,4 @@
-"""Compare: every setting of a grid on one table, in parallel, going on where an earlier run stopped."""
+"""Compare: every setting of a grid on one table, in parallel, resuming an earlier run."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ _log = logging.getLogger(__package__)
 _UNUSABLE = "unusable"
 
 Report = Callable[[int, int], None]
-"""Called often with (settings finished, settings in all); may raise ``Cancelled``."""
+"""Called often with (settings finished, settings in total); may raise ``Cancelled``."""
 
 
 @typed
@@ -67,21 +67,21 @@ def compare(
     grid : Grid or mapping
         ``algorithms``, ``models``, ``suppression``, ``cells``; see ``Grid``.
     wanted : Wanted, optional
-        What is measured beside the measures of every summary.
+        What to measure in addition to the measures of every summary.
     privacy, utility : str
-        The two quantities that the frontier weighs.
+        The two quantities of the frontier.
     results : path, optional
-        A file that keeps every finished setting, so that an interrupted comparison goes on. Keyed by the table, the
-        setting, what is measured and the version: what belongs to anything else is passed over.
+        A file that keeps every finished setting, so that an interrupted comparison can resume. Keyed by the table, the
+        setting, the measures and the version; other results are ignored.
     jobs : int
-        Processes. A script that asks for several needs the usual ``if __name__ == "__main__":``. With classes that
-        ``hushtable.register`` added, or hierarchies that are functions, there is one process: others do not know them.
+        Number of processes. A script with several needs the usual ``if __name__ == "__main__":``. With classes from
+        ``hushtable.register``, or hierarchies that are functions, there is one process, since others do not know them.
     progress : callable, optional
 
     Returns
     -------
     Outcomes
-        The same rows in the same order, however many jobs and interruptions; only ``seconds`` differ.
+        The same rows in the same order, regardless of jobs and interruptions; only ``seconds`` differ.
 
     Raises
     ------
@@ -149,14 +149,14 @@ def _grid(given: Grid | Mapping[str, Any]) -> Grid:
     unknown = [key for key in given if key not in known]
     if unknown:
         raise ParameterError(
-            f"A grid varies {', '.join(known)}, and {str(unknown[0])!r} is none of them.",
+            f"A grid can vary {', '.join(known)}, but not {str(unknown[0])!r}.",
             hint=did_you_mean(str(unknown[0]), known),
         )
     return Grid.of(**given)
 
 
 def _only_here(policy: Policy) -> bool:
-    """Whether other processes lack something: classes that this one registered, functions that are hierarchies."""
+    """Whether other processes lack something: classes that this one registered, or functions as hierarchies."""
     functions = any(isinstance(c.hierarchy, Mapping) and "function" in c.hierarchy for c in policy.columns.values())
     return functions or bool(models.added or algorithms.added or measures.added)
 
@@ -168,7 +168,7 @@ def _keys(table: Any, policy: Policy, settings: list[Setting], wanted: Wanted) -
 
 
 def _check_usable(rows: Mapping[int, Row]) -> None:
-    """A fault of the table or the policy meets every setting alike: that is an error, not a table of errors."""
+    """Raise a fault of the table or the policy that affects every setting: an error, not a table of errors."""
     unusable = [row["reason"] for row in rows.values() if row["status"] == _UNUSABLE]
     if unusable and all(row["status"] in (_UNUSABLE, "refused") for row in rows.values()):
         raise UsageError(unusable[0], code="unusable")
@@ -189,7 +189,7 @@ def _whole(setting: Setting, row: Row) -> dict[str, Any]:
 
 
 def input_key(table: pa.Table, base: Policy, secret: bytes) -> str:
-    """Return the keyed hash of the table and of every file that the policy names, its ledger included.
+    """Return the keyed hash of the table and of every file that the policy names, including its ledger.
 
     Examples
     --------
@@ -209,14 +209,14 @@ def input_key(table: pa.Table, base: Policy, secret: bytes) -> str:
 
 
 def setting_key(table_key: str, policy: Policy, wanted: Wanted, secret: bytes) -> str:
-    """Return the key of one result: the table, the setting's policy, what is measured, and hushtable's version."""
+    """Return the key of one result: the table, the setting's policy, the measures, and hushtable's version."""
     measured = json.dumps(wanted.as_data(), sort_keys=True)
     parts = (table_key, policy.digest(), measured, __version__)
     return keyed_hash((part.encode() for part in parts), secret, "comparison setting")
 
 
 def _bytes(table: pa.Table) -> Iterator[bytes]:
-    """The table column by column; how it is cut into chunks does not matter."""
+    """Yield the table column by column, independent of its chunks."""
     for name in sorted(table.column_names):
         column = table.column(name).combine_chunks()
         array = column.combine_chunks() if isinstance(column, pa.ChunkedArray) else column
@@ -255,19 +255,19 @@ Tick = Callable[[], None]
 
 
 def in_turn(data: pa.Table, tasks: Sequence[Task], tick: Tick) -> Generator[tuple[int, Row], None, None]:
-    """Yield the place and row of every task, one after the other, in this process."""
+    """Yield the position and row of every task, one after the other, in this process."""
     for task in tasks:
         tick()
         yield task.place, evaluate(data, task, lambda share, what: tick())
 
 
 def in_parallel(data: pa.Table, tasks: Sequence[Task], jobs: int, tick: Tick) -> Generator[tuple[int, Row], None, None]:
-    """Yield the place and row of every task as it is finished, from this many processes.
+    """Yield the position and row of every task as it finishes, from this many processes.
 
     Raises
     ------
     UsageError
-        If a process died; what was finished before has been yielded.
+        If a process died; finished rows have been yielded before.
     """
     before = set(multiprocessing.active_children())
     context = multiprocessing.get_context("spawn")
@@ -282,9 +282,9 @@ def in_parallel(data: pa.Table, tasks: Sequence[Task], jobs: int, tick: Tick) ->
                     yield future.result()
         except BrokenProcessPool:
             raise UsageError(
-                "A process of the comparison was ended from outside, perhaps because memory ran out.",
+                "A process of the comparison was killed, perhaps because memory ran out.",
                 code="worker",
-                hint="Use fewer jobs. What was finished is kept, and the same command goes on from there.",
+                hint="Use fewer jobs. Finished settings are kept; run the same command again to resume.",
             ) from None
         finally:
             if any(not future.done() for future in waiting):

@@ -1,4 +1,4 @@
-"""A comparison in a folder: the table as CSV, everything as JSON, the chart, and back."""
+"""Saving a comparison in a folder (the table as CSV, everything as JSON, the chart), and reading it."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def save_outcomes(outcomes: Outcomes, folder: Path, chart: str = "svg") -> dict[
     Returns
     -------
     dict
-        What was written, by what it is: ``table``, ``data``, and ``chart`` where a setting gave a release.
+        Written files by content: ``table``, ``data``, and ``chart`` if a setting produced a release.
 
     Raises
     ------
@@ -49,12 +49,12 @@ def save_outcomes(outcomes: Outcomes, folder: Path, chart: str = "svg") -> dict[
 
 
 def load_outcomes(folder: Path) -> Outcomes:
-    """Read what ``save_outcomes`` wrote.
+    """Read the output of ``save_outcomes``.
 
     Raises
     ------
     DataError
-        If the folder holds no comparison.
+        If the folder does not contain a comparison.
     """
     path = folder / _JSON
     try:
@@ -66,9 +66,10 @@ def load_outcomes(folder: Path) -> Outcomes:
         return Outcomes(rows, str(document["privacy"]), str(document["utility"]), base)
     except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError):
         raise DataError(
-            f"{str(folder)!r} holds no finished comparison.",
+            f"{str(folder)!r} does not contain a finished comparison.",
             code="no-comparison",
-            hint="Give the folder that 'hushtable compare' wrote; an interrupted one goes on with the same command.",
+            hint="Give the folder that 'hushtable compare' wrote. To resume an interrupted comparison, run its "
+            "command again.",
         ) from None
 
 

@@ -7,9 +7,9 @@
     models:
     - k-anonymity: {k: [2, 5, 10]}
     suppression: [0, 0.02]
-    measures: [query-error, accuracy]    # beside those of every summary
-    risks: [marketer]                    # beside the prosecutor's
-    privacy: prosecutor                  # what the frontier weighs
+    measures: [query-error, accuracy]    # in addition to those of every summary
+    risks: [marketer]                    # in addition to the prosecutor's
+    privacy: prosecutor                  # quantities of the frontier
     utility: ncp
 """
 
@@ -38,14 +38,14 @@ _KEYS = ("policy", *_GRID, "measures", "risks", "privacy", "utility")
 
 @dataclass(frozen=True)
 class Spec:
-    """What a comparison file holds, with the short forms of the command line applied.
+    """The contents of a comparison file, with the short forms of the command line applied.
 
     Attributes
     ----------
     policy : Policy
         The base.
     data : mapping
-        The file's other settings, as they are written.
+        The file's other settings, as written.
     """
 
     policy: Policy
@@ -53,26 +53,26 @@ class Spec:
 
     @property
     def grid(self) -> Grid:
-        """What is tried."""
+        """The settings to try."""
         chosen = {key: self.data[key] for key in _GRID if key in self.data}
         empty = next((key for key, value in chosen.items() if value in ([], None)), None)
         if empty is not None:
-            raise UsageError(f"The list {empty!r} of the comparison is empty.", code="grid", hint="Leave it out.")
+            raise UsageError(f"The list {empty!r} of the comparison is empty.", code="grid", hint="Remove it.")
         return Grid.of(**chosen)
 
     @property
     def wanted(self) -> Wanted:
-        """What is measured."""
+        """What to measure."""
         return Wanted.of(self.data.get("measures", ()), self.data.get("risks", ()))
 
     @property
     def privacy(self) -> str:
-        """The quantity of the frontier that says how well people are protected."""
+        """The privacy quantity of the frontier."""
         return str(self.data.get("privacy", "prosecutor"))
 
     @property
     def utility(self) -> str:
-        """The quantity of the frontier that says what the release is still good for."""
+        """The utility quantity of the frontier."""
         return str(self.data.get("utility", "ncp"))
 
     def with_lists(self, **lists: Sequence[Any] | None) -> Spec:
@@ -91,7 +91,7 @@ class Spec:
         Raises
         ------
         UsageError
-            If it is not of that form, or names nothing that is compared.
+            If it does not have that form, or names nothing that is compared.
 
         Examples
         --------
@@ -103,7 +103,7 @@ class Spec:
         name, dot, parameter = target.strip().rpartition(".")
         if not sign or not dot or not listed.strip():
             raise UsageError(
-                f"What varies is NAME.PARAMETER=VALUE,... Got {text!r} instead.",
+                f"The parameter to vary must be NAME.PARAMETER=VALUE,... Got {text!r} instead.",
                 code="vary",
                 hint="For example k-anonymity.k=2,5,10 or mondrian.refine=false,true.",
             )
@@ -134,19 +134,19 @@ def _values(listed: str, text: str) -> list[Any]:
         values: list[Any] = read_yaml(f"values: [{listed}]").data["values"]
     except PolicyError:
         raise UsageError(
-            f"The values of {text!r} cannot be read.", code="vary", hint="Separate them by commas."
+            f"The values of {text!r} cannot be read.", code="vary", hint="Separate them with commas."
         ) from None
     return values
 
 
 def _parts(entry: Any) -> list[dict[str, Any]]:
-    """An alternative as a list of one-key mappings, however it was written."""
+    """Return an alternative as a list of one-key mappings."""
     if isinstance(entry, str):
         return [{entry: {}}]
     if isinstance(entry, dict):
         return [{name: values or {}} for name, values in entry.items()]
     if not isinstance(entry, list | tuple):
-        raise UsageError("A comparison lists names, or names with parameters.", code="grid")
+        raise UsageError("A comparison must list names, or names with parameters.", code="grid")
     return [part for inner in entry for part in _parts(inner)]
 
 
@@ -181,7 +181,7 @@ def load_spec(path: str | os.PathLike[str]) -> Spec:
     for key in _LISTS:
         if key in read.data and not isinstance(read.data[key], list):
             raise PolicyError(
-                f"{file.name}: line {read.lines[(key,)]}: {key!r} is a list.",
+                f"{file.name}: line {read.lines[(key,)]}: {key!r} must be a list.",
                 code="comparison",
                 hint="Put '[...]' around it.",
             )

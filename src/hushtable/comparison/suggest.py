@@ -1,4 +1,4 @@
-"""From a comparison to a policy: the best setting among those that fulfil conditions."""
+"""From a comparison to a policy: the best setting among those that meet all conditions."""
 
 from __future__ import annotations
 
@@ -35,7 +35,8 @@ class Condition:
     (True, False)
     >>> Condition.read("prosecutor under 0.09")
     Traceback (most recent call last):
-    hushtable.errors.ParameterError: A condition is QUANTITY <=, >=, < or > NUMBER. Got 'prosecutor under 0.09' instead.
+    hushtable.errors.ParameterError: A condition must be QUANTITY <=, >=, < or > NUMBER. Got 'prosecutor under 0.09'
+    instead.
     """
 
     name: str
@@ -57,13 +58,13 @@ class Condition:
             bound = float("nan")
         if found is None or not np.isfinite(bound):
             raise ParameterError(
-                f"A condition is QUANTITY <=, >=, < or > NUMBER. Got {text!r} instead.",
+                f"A condition must be QUANTITY <=, >=, < or > NUMBER. Got {text!r} instead.",
                 code="condition",
             )
         return cls(found["name"], found["sign"], bound)
 
     def holds(self, value: float | None) -> bool:
-        """Whether a value fulfils it; one that is not defined does not."""
+        """Whether a value meets it; an undefined one does not."""
         if value is None:
             return False
         if self.sign == ">":
@@ -71,7 +72,7 @@ class Condition:
         return bool(compare(np.array([value]), self.sign, self.bound)[0])  # type: ignore[arg-type]
 
     def miss(self, value: float | None) -> float:
-        """How far a value is from fulfilling it, relative to the bound; 0 where it does."""
+        """Return how far a value is from meeting it, relative to the bound; 0 if it does."""
         if self.holds(value):
             return 0.0
         return float("inf") if value is None else max(abs(value - self.bound) / max(abs(self.bound), 0.01), TOLERANCE)
@@ -89,14 +90,14 @@ class Suggestion:
     row : mapping
         Its row of the comparison.
     goal : str
-        What was minimised or maximised, in words.
+        What was minimized or maximized, in words.
     conditions : tuple of Condition
     fulfilled : int
-        Settings that fulfil all conditions.
+        Number of settings that meet all conditions.
     tried : int
-        Settings of the comparison.
+        Number of settings of the comparison.
     folder : Path, optional
-        What files that the policy names are relative to.
+        Folder that the files of the policy are relative to.
     """
 
     row: Mapping[str, Any]
@@ -111,7 +112,7 @@ class Suggestion:
         return (
             f"Suggestion: {self.row['algorithm']}, {self.row['models']}, at most "
             f"{self.row['suppression limit']:.4g} suppressed\n"
-            f"  {self.goal}, among {self.fulfilled:,} of {self.tried:,} settings that fulfil all conditions"
+            f"  {self.goal}, among {self.fulfilled:,} of {self.tried:,} settings that meet all conditions"
             + (f"\n  {found}" if found else "")
             + "\n  See .policy."
         )
@@ -125,7 +126,7 @@ class Suggestion:
         return Policy(**self.row["policy"]).based_in(self.folder)
 
     def text(self, folder: Path | None = None) -> str:
-        """The policy as YAML with comments that say why, for a file in ``folder``."""
+        """Return the policy as YAML with comments that give the reasons, for a file in ``folder``."""
         policy = self.policy  # one with faults is refused before its files are looked for
         if folder is not None:
             policy = Policy(**rebased(self.row["policy"], self.folder, folder))
@@ -135,36 +136,36 @@ class Suggestion:
         asked = "; ".join(map(str, self.conditions)) or "none"
         lines = [
             f"# Suggested by hushtable {__version__} from a comparison of {self.tried} settings.",
-            f"# Goal: {self.goal}. Conditions: {in_a_comment(asked)}. Settings that fulfil them: {self.fulfilled}.",
+            f"# Goal: {self.goal}. Conditions: {in_a_comment(asked)}. Settings that meet them: {self.fulfilled}.",
             f"# Setting: {in_a_comment(self.row['algorithm'])}; {in_a_comment(self.row['models'])}.",
-            "# What its release of the compared table achieved (another table will differ):",
+            "# Results of its release of the compared table (another table will differ):",
         ]
         lines += [f"#   {in_a_comment(name)}: {_number(value)}" for name, value in self.row["values"].items()]
-        return [*lines, "# A suggestion weighs only what was measured. Read the policy before it is run."]
+        return [*lines, "# A suggestion considers only what was measured. Read the policy before you run it."]
 
 
 def suggest(
     outcomes: Outcomes, minimise: str | None = None, where: Sequence[str] = (), *, maximise: str | None = None
 ) -> Suggestion:
-    """Choose the setting that is best in one quantity among those that fulfil all conditions.
+    """Choose the best setting in one quantity among those that meet all conditions.
 
-    Ties go to the setting that stands first in the grid.
+    Ties go to the first setting in the grid.
 
     Raises
     ------
     UsageError
         If a quantity was not measured.
     NotFound
-        If no setting fulfils the conditions; the message names the closest and what it lacks.
+        If no setting meets the conditions; the message names the closest and what it lacks.
     """
     if minimise is not None and maximise is not None:
-        raise UsageError("A suggestion minimises or maximises, not both.", code="goal", hint="Leave one of them out.")
+        raise UsageError("A suggestion can minimize or maximize, not both.", code="goal", hint="Leave one of them out.")
     conditions = [Condition.read(text) for text in where]
     released = [row for row in outcomes.rows if row["status"] == "ok"]
     if not released:
         raise NotFound(
-            f"None of the {len(outcomes.rows)} settings gave a release.",
-            hint="The comparison has the reason of each; relax a parameter or try other algorithms.",
+            f"None of the {len(outcomes.rows)} settings produced a release.",
+            hint="The comparison lists the reasons; relax a parameter, or try other algorithms.",
         )
     named = minimise or maximise or outcomes.utility
     goal = outcomes.quantity(named)
@@ -176,11 +177,11 @@ def suggest(
     defined = [row for row in fitting if row["values"].get(goal) is not None]
     if not defined:
         raise NotFound(
-            f"{goal!r} is not defined for the {len(fitting)} settings that fulfil the conditions.",
+            f"{goal!r} is not defined for the {len(fitting)} settings that meet the conditions.",
             hint="Choose another quantity.",
         )
     best = min(defined, key=lambda row: -row["values"][goal] if highest else row["values"][goal])
-    words = f"{'maximise' if highest else 'minimise'} {goal}"
+    words = f"{'maximize' if highest else 'minimize'} {goal}"
     return Suggestion(best, words, tuple(conditions), len(fitting), len(outcomes.rows), outcomes.folder)
 
 
@@ -196,7 +197,7 @@ def _nothing(released: Sequence[Mapping[str, Any]], conditions: Sequence[Conditi
         if not c.holds(closest["values"].get(c.name))
     ]
     return NotFound(
-        f"None of the {tried} settings fulfils {' and '.join(map(str, conditions))}. The closest is "
+        f"None of the {tried} settings meets {' and '.join(map(str, conditions))}. The closest is "
         f"{closest['algorithm']} with {closest['models']} (suppression up to {closest['suppression limit']:g}): "
         f"{'; '.join(lacks)}.",
         code="none-fulfils",

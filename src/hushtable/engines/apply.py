@@ -53,21 +53,21 @@ def apply_regions(table: pa.Table, plan: Plan, fitted: Problem, partition: Parti
     plan.refuse_guards("Publishing new records in fitted regions")
     if plan.algorithm.samples:
         raise IncompatibleError(
-            f"{plan.algorithm.name} draws the records that it publishes, and others were not drawn.",
+            f"{plan.algorithm.name} draws the records that it publishes, and new records were not drawn.",
             hint="Make a release of the new records, or fit with another algorithm.",
         )
     _check_regions(plan, partition)
     for column in fitted.table.quasi:
         if not form_of(column).by_members and partition.levels is None:
             raise IncompatibleError(
-                f"New records get regions, but column {column.name!r} is published as {form_of(column).name}.",
+                f"New records need regions, but column {column.name!r} is published as {form_of(column).name}.",
                 hint="Write 'cells: regions' for it, or use fit_transform.",
             )
     model = plan.model()
     for member in model.members:
         if member.stats_needed() & {Stat.POPULATION, Stat.BACKGROUND}:
             raise IncompatibleError(
-                f"{member.name} counts people outside the table, of whom fitted regions know nothing.",
+                f"{member.name} counts people outside the table, whom fitted regions do not cover.",
                 hint="Use fit_transform.",
             )
     check_columns(table.column_names, plan.table)
@@ -95,7 +95,7 @@ def apply_regions(table: pa.Table, plan: Plan, fitted: Problem, partition: Parti
 
 
 def region_cells(table: pa.Table, plan: Plan, fitted: Problem, partition: Partition) -> pa.Table:
-    """Return new records in the fitted regions, row by row in their own order, for modelling: nothing is promised.
+    """Return new records in the fitted regions, row by row in their own order, for modeling; without any promise.
 
     Whatever values records have, and however few they are, they get cells. A label that the fitted data did not have
     becomes ``*``, a missing value stays missing where there were none; both fall where they would stand in order.
@@ -136,10 +136,10 @@ _UNKNOWN, _GONE = 1, 2
 
 def _check_regions(plan: Plan, partition: Partition) -> None:
     plan.refuse_class_weights("Placing new records in fitted regions")
-    plan.refuse_treatments("Placing new records in fitted regions does not treat columns")
+    plan.refuse_treatments("Placing new records in fitted regions does not apply treatments")
     if partition.regions is None and partition.levels is None:
         raise IncompatibleError(
-            f"Groups of {plan.algorithm.name} with these parameters overlap, so that nothing tells to which of them a "
+            f"Groups of {plan.algorithm.name} with these parameters overlap, so it is ambiguous to which of them a "
             "new record belongs.",
             hint="Use strict partitioning or a global recoding, or fit_transform.",
         )
@@ -164,9 +164,9 @@ def _levelled(table: pa.Table, plan: Plan, fitted: Problem, partition: Partition
     for column, level in zip(fitted.table.quasi, partition.levels, strict=True):
         if column.coded.naming is not None and 0 < level < column.coded.height:
             raise IncompatibleError(
-                f"The hierarchy of column {column.name!r} was made from the fitted values, and new ones have no place "
-                "in it.",
-                hint="Give the column a hierarchy of its own (intervals, a file), or use fit_transform.",
+                f"The hierarchy of column {column.name!r} was made from the fitted values, and new values have no "
+                f"place in it.",
+                hint="Give the column a fixed hierarchy (intervals, a file), or use fit_transform.",
             )
     problem = problem_of(table, replace(plan, extra=Extra()), None)
     levels = [min(level, c.coded.height) for c, level in zip(problem.table.quasi, partition.levels, strict=True)]
@@ -185,7 +185,7 @@ def _check_apart(quasi: tuple[QuasiColumn, ...], low: IntArray, high: IntArray) 
         uncut = (low[:, j] == first) & (high[:, j] == last)
         if np.any(mixed | uncut if first and column.coded.kind.ordered else mixed):
             raise IncompatibleError(
-                f"Cells of fitted regions overlap where column {column.name!r} has missing values, and a model of the "
+                f"Cells of fitted regions overlap if column {column.name!r} has missing values, but a model of the "
                 "policy does not survive merging.",
                 hint="Fill the missing values, or use fit_transform.",
             )
@@ -219,7 +219,7 @@ def _recode_column(
     gone = bool(data.indices.null_count) and not coded.missing
     if gone and strict:
         raise DataError(
-            f"Column {column.name!r} has missing values, and the fitted data had none.",
+            f"Column {column.name!r} has missing values, but the fitted data had none.",
             code="new-missing",
             hint="Fill them, or fit on data that has missing values too.",
         )
@@ -249,7 +249,7 @@ def _places(values: pa.Array, coded: Coded, cuts: FloatArray) -> tuple[IntArray,
 
 
 def _cuts(coded: Coded, shown: IntArray) -> FloatArray:
-    """The round number between each fitted value and the next; of those that were not published, between neighbours.
+    """The round number between each fitted value and the next; of those that were not published, between neighbors.
 
     Parameters
     ----------
@@ -277,7 +277,7 @@ def _plain(values: pa.Array, kind: Kind) -> AnyArray:
 
 
 def region_labels(coded: Coded, cuts: FloatArray, known: IntArray, low: IntArray, high: IntArray) -> pa.Array:
-    """Name whole regions: half-open ranges of numbers and dates with round bounds, sets of labels otherwise.
+    """Describe whole regions: half-open ranges of numbers and dates with round bounds, sets of labels otherwise.
 
     The lowest and the highest region of an ordered column are open-ended. A region of such a column that holds
     everything, and one of any column that holds missing and other values together, is the root. Sets list the labels

@@ -66,9 +66,9 @@ def choose(engine: str, sources: Sequence[Source], plan: Plan, *, part_rows: int
         )  # fmt: skip
     if part_rows is not None and engine in ("local", "spark"):
         raise UsageError(
-            "A table in parts of so many rows is written by streaming.",
+            "Only streaming can write a table in parts.",
             code="part-rows",
-            hint="Leave the engine out, or leave out the rows of a part.",
+            hint="Remove the engine, or the rows of a part.",
         )
     if engine != "auto":
         return engine  # type: ignore[return-value]
@@ -82,7 +82,7 @@ def choose(engine: str, sources: Sequence[Source], plan: Plan, *, part_rows: int
 
 
 def is_large(sources: Sequence[Source]) -> bool:
-    """Whether a table should rather be streamed.
+    """Whether a table should be streamed.
 
     Databases are asked to count, and only as far as it takes to know.
 

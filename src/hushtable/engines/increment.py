@@ -51,7 +51,7 @@ _JUDGED = (Role.QUASI, Role.SENSITIVE)
 def increment(
     table: pa.Table, plan: Plan, earlier: Release, progress: Progress | None = None, *, source: Any = None
 ) -> Release:
-    """Publish new records beside an earlier release of other people.
+    """Publish new records as an addition to an earlier release of other people.
 
     Parameters
     ----------
@@ -104,13 +104,14 @@ def increment(
 
 def _check(table: pa.Table, plan: Plan, earlier: Release) -> None:
     for one in (plan, earlier.plan):
-        one.refuse_treatments("A new batch would be treated apart from the earlier one")
+        one.refuse_treatments("A new batch would be treated separately from the earlier one")
         one.refuse_class_weights("A new batch")
     if plan.guards:
-        raise IncompatibleError("Guards do not apply to a new batch.", hint="Leave 'guard' out of the policy.")
+        raise IncompatibleError("Guards do not apply to a new batch.", hint="Remove 'guard' from the policy.")
     if plan.algorithm.samples:
         raise IncompatibleError(
-            f"{plan.algorithm.name} spends its epsilon on one release, and a batch that joins its classes is another.",
+            f"{plan.algorithm.name} spends its epsilon on one release, but a batch that joins its classes is another "
+            f"release.",
             hint="Publish the new records on their own, and add up the epsilons and deltas.",
         )
     if plan.algorithm.recoding not in _RECODINGS:
@@ -124,16 +125,16 @@ def _check(table: pa.Table, plan: Plan, earlier: Release) -> None:
     for member in plan.model().members:
         if Monotone.MERGE not in member.monotone or member.stats_needed() & {Stat.POPULATION, Stat.BACKGROUND}:
             raise IncompatibleError(
-                f"{member.name} cannot be promised for old and new records together: it does not survive merging, or "
+                f"{member.name} cannot be promised for old and new records combined: it does not survive merging, or "
                 "counts people outside the table.",
-                hint="Publish all records anew, and hold that release against a ledger.",
+                hint="Publish all records again, and check that release with a ledger.",
             )
     check_columns(table.column_names, plan.table)
     mine = (plan.table.named(Role.QUASI), plan.table.named(Role.SENSITIVE))
     theirs = tuple(tuple(c.name for c in part) for part in (earlier.encoded.quasi, earlier.encoded.sensitive))
     if mine != theirs:
         raise DataError(
-            "The earlier release has other quasi-identifiers or sensitive columns than the policy.",
+            "The earlier release and the policy have different quasi-identifiers or sensitive columns.",
             code="other-columns",
             hint="Publish the batch under the policy of the earlier release.",
         )
@@ -143,7 +144,7 @@ def _check(table: pa.Table, plan: Plan, earlier: Release) -> None:
 def _no_ranges(what: str) -> IncompatibleError:
     return IncompatibleError(
         f"{what} publishes no ranges that could cover new records.",
-        hint="Use an algorithm that generalises, such as mondrian, and 'cells: regions'.",
+        hint="Use an algorithm that generalizes, such as mondrian, and 'cells: regions'.",
     )
 
 
@@ -161,7 +162,8 @@ def _check_people(table: pa.Table, plan: Plan, earlier: Release) -> None:
             raise DataError(
                 f"{len(old & new):,} people of the batch are in the earlier release: they have the same {name!r}.",
                 code="known-people",
-                hint="A batch is of other people. To publish the same again, use a ledger and m-invariance.",
+                hint="A batch must contain other people. To publish the same people again, use a ledger and "
+                "m-invariance.",
             )
 
 
@@ -184,7 +186,7 @@ def _union(table: pa.Table, names: list[str], earlier: Release) -> pa.Table:
             both = _of_type(old.type, old, new)
         if both is None:
             raise DataError(
-                f"Column {name!r} is of another type in the batch than in the earlier original.",
+                f"Column {name!r} has different types in the batch and in the earlier original.",
                 code="other-type",
                 hint="Give both in the same format.",
             )

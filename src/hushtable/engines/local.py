@@ -128,7 +128,7 @@ def kept_rows(problem: Problem, plan: Plan, recoded: Recoded) -> IntArray:
     if not len(kept):
         raise NotFound(
             f"{plan.algorithm.name} could only satisfy the models by suppressing every record.",
-            hint="Relax a parameter or lower the suppression limit.",
+            hint="Relax a parameter, or lower the suppression limit.",
         )
     if len(kept) < problem.table.n_sample:
         from hushtable.table.inferred import check_inferred_kinds
@@ -140,7 +140,7 @@ def kept_rows(problem: Problem, plan: Plan, recoded: Recoded) -> IntArray:
 def finish(
     table: pa.Table, plan: Plan, problem: Problem, partition: Partition, recoded: Recoded, *, source: Any = None
 ) -> Release:
-    """Publish a recoded table in an order that tells nothing, and verify it: the only way to a release in memory."""
+    """Publish a recoded table in an order that reveals nothing, and verify it: the only way to a release in memory."""
     report = problem.progress
     kept = kept_rows(problem, plan, recoded)
     report(1.0, "publishing")

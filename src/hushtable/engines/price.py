@@ -94,7 +94,7 @@ class GuardPrice:
 
     @property
     def tightest(self) -> Variant | None:
-        """The release as it would be with tight cells and without guards; None where cells are tight anyway."""
+        """The release with tight cells and without guards; None if cells are tight anyway."""
         return next((v for v in self.variants if v.tight), None)
 
     @property
@@ -119,7 +119,7 @@ def guard_price(release: Release, measures: Sequence[str] | None = None) -> Guar
     widened = [form.answers for form in _forms(release) if form.instead_of]
     if not names and not widened:
         raise UsageError(
-            "The release has no guards, and its cells could not be tighter.",
+            "The release has no guards, and its cells cannot be tighter.",
             code="no-guards",
             hint="Write 'guard: [minimality, downcoding]' or 'cells: regions' in the policy.",
         )

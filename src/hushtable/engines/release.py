@@ -52,7 +52,7 @@ __all__ = ["Release"]
 
 @dataclass(frozen=True, repr=False)
 class Release(Released, Generic[F]):
-    """A table that passed the verifier, and how it came about.
+    """A table that passed the verifier, and how it was made.
 
     It is plain data: it can be pickled, copied, and opened again from the folder that it was saved to
     (``hushtable.open_release``). What needs the original reads it when it is asked for.
@@ -90,7 +90,7 @@ class Release(Released, Generic[F]):
 
     @cached_property
     def space(self) -> F:
-        """Every solution that the algorithm looked at, the best first: levels, whether it fits, cost, suppression.
+        """Every solution that the algorithm examined, best first: levels, whether it fits, cost, suppression.
 
         Empty for algorithms that do not search a space of solutions.
         """
@@ -100,7 +100,7 @@ class Release(Released, Generic[F]):
 
     @typed
     def apply(self, levels: Mapping[str, int]) -> Release[F]:
-        """Return the release of another solution: every quasi-identifier at the level given, verified like any other.
+        """Return the release of another solution: every quasi-identifier at the given level, verified like any other.
 
         Parameters
         ----------
@@ -118,7 +118,7 @@ class Release(Released, Generic[F]):
         if "fixed" not in {p.name for p in algorithm.params()}:
             raise IncompatibleError(
                 f"{algorithm.name} does not search a space of levels.",
-                hint="Use an algorithm that generalises whole columns, such as optimal.",
+                hint="Use an algorithm that generalizes whole columns, such as optimal.",
             )
         changed = algorithm.build({**algorithm.values(), "fixed": dict(levels)})
         document = {**self.plan.document, "algorithm": {changed.name: changed.values()}}
@@ -130,7 +130,7 @@ class Release(Released, Generic[F]):
 
         if not self.repeatable:
             raise UsageError(
-                "The release was made beside another one, and its original alone does not give it again.",
+                "The release is an addition to another one, and its original alone does not reproduce it.",
                 code="no-plan",
                 hint="Publish the batch again with hushtable.increment.",
             )
@@ -138,7 +138,7 @@ class Release(Released, Generic[F]):
 
     @typed
     def with_guards(self, names: Sequence[str]) -> Release[F]:
-        """Return the release with these of its guards only; with none of them where the list is empty.
+        """Return the release with only these of its guards, or with none if the list is empty.
 
         Raises
         ------
@@ -159,7 +159,7 @@ class Release(Released, Generic[F]):
 
     @typed
     def price(self, measures: Sequence[str] | None = None) -> GuardPrice:
-        """Tell what guards and wider cells cost in utility, next to what attacks gain without them.
+        """Return what guards and wider cells cost in utility, compared with what attacks gain without them.
 
         Parameters
         ----------
@@ -199,7 +199,7 @@ class Release(Released, Generic[F]):
 
     @cached_property
     def linked_frames(self) -> tuple[F, F]:
-        """People and sensitive values as two tables, linked by the number of their group alone.
+        """People and sensitive values as two tables, linked only by the number of their group.
 
         In ``table`` and ``frame`` they stand beside each other, in an order that tells nothing: which of a group's
         values is whose is not published.
@@ -210,7 +210,7 @@ class Release(Released, Generic[F]):
             If the release is a single table: only bucketization (anatomy) keeps the two apart.
         """
         if not self.apart:
-            raise UsageError("This release is one table, not two linked ones.", hint="Use 'frame'.")
+            raise UsageError("This release is one table, not two linked tables.", hint="Use 'frame'.")
         people, values = self.halves()
         given = None if isinstance(self.source, Files) else self.source
         return like(people, given), like(values, given)
@@ -222,7 +222,7 @@ class Release(Released, Generic[F]):
         return verification
 
     def aligned(self) -> F:
-        """The released rows in input order, for modelling inside your organisation only.
+        """The released rows in input order, for modeling inside your organization only.
 
         The order links rows to people, so this warns, and ``save`` never writes it. Suppressed rows are absent;
         ``kept`` tells which. A pandas frame has the input's index, so that other columns of the input fit.
@@ -278,7 +278,7 @@ class Release(Released, Generic[F]):
 
     @typed
     def measures(self, names: str | Sequence[str] | None = None) -> dict[str, float]:
-        """Compute several utility measures by name: those asked for, or the cheap ones."""
+        """Compute several utility measures by name: the requested ones, or the cheap ones."""
         known = self.origin.measured
         wanted = summary_measures() if names is None else [names] if isinstance(names, str) else list(names)
         rest = [name for name in wanted if name not in known]
@@ -286,7 +286,7 @@ class Release(Released, Generic[F]):
         return {name: found[name] for name in wanted}
 
     def exposures(self) -> tuple[Exposure, Exposure]:
-        """Who looks like whom, in the raw quasi-identifiers and in the published classes, as risks see it."""
+        """Who matches whom, in the original quasi-identifiers and in the published classes, for risks."""
         return self.raw_exposure(), self.origin.after(lambda: self.table)
 
     @overload
@@ -297,7 +297,7 @@ class Release(Released, Generic[F]):
 
     @typed
     def risk(self, name: str | Risk | None = None, **parameters: Any) -> RiskSummary | BeforeAfter:
-        """Assess how exposed people are, in the raw quasi-identifiers and in the published classes.
+        """Assess how exposed people are, in the original quasi-identifiers and in the published classes.
 
         Parameters
         ----------
@@ -351,7 +351,7 @@ class Release(Released, Generic[F]):
         return play(self, name, parameters, sample=sample)
 
     def explain(self, row: int) -> Explanation:
-        """Say why a record was generalised or suppressed, in words, without showing anybody's values.
+        """Explain why a record was generalized or suppressed, in words, without showing anyone's values.
 
         Parameters
         ----------
@@ -385,7 +385,7 @@ class Release(Released, Generic[F]):
         progress: Callable[[float, str], None] | None = None,
         **parameters: Any,
     ) -> Any:
-        """Write the evidence file: one offline HTML page, and the same as JSON beside it.
+        """Write the evidence file: one offline HTML page, and the same as JSON next to it.
 
         Parameters
         ----------
@@ -428,7 +428,7 @@ class Release(Released, Generic[F]):
 
     @typed
     def sample(self, seed: int = 0, rows: int | None = None, where: Sequence[str] = ()) -> F:
-        """Draw a table with the original's columns and types from what is published, and from nothing else.
+        """Draw a table with the original's columns and types from the published data only.
 
         Quasi-identifiers are drawn; other columns stay with their published row. From counts, values are dealt inside
         each class, so that the counts of every class stay exact; other cells are drawn from evenly. A row that
@@ -473,7 +473,7 @@ class Release(Released, Generic[F]):
 
     @typed
     def condense(self, columns: Sequence[str] | None = None) -> F:
-        """Draw numeric quasi-identifiers anew from the mean and covariance of each class; needs the original.
+        """Draw numeric quasi-identifiers from the mean and covariance of each class; needs the original.
 
         Drawn rows follow from statistics of classes that satisfy the models, and are not k-anonymous themselves. Other
         quasi-identifiers are drawn from their cells. Coins of the local secret decide: the same release, the same rows.
@@ -511,7 +511,7 @@ class Release(Released, Generic[F]):
         ax: Axes | None = None,
         columns: Sequence[str] | None = None,
     ) -> Axes:
-        """Draw what each quasi-identifier lost, how large the classes are, or the classes over two columns.
+        """Draw the loss of each quasi-identifier, the class sizes, or the classes over two columns.
 
         Parameters
         ----------
@@ -537,7 +537,7 @@ class Release(Released, Generic[F]):
             named = list(columns or self.plan.table.named(Role.QUASI))[:2]
             return partition(plane.points, plane.boxes, named, plane.labels, ax=ax)
         if columns is not None:
-            raise UsageError(f"A plot of {kind!r} takes no columns.", code="columns", hint="Leave 'columns' out.")
+            raise UsageError(f"A plot of {kind!r} takes no columns.", code="columns", hint="Remove 'columns'.")
         if kind == "classes":
             return class_sizes(*self.exposures()[1].frequencies(), ax=ax)
         lost = ncp_of_columns(self.comparison()).tolist()
@@ -545,7 +545,7 @@ class Release(Released, Generic[F]):
         return bars(names, {"loss": lost}, ax=ax, xlabel="loss (NCP): 0 is exact, 1 says nothing")
 
     def summary(self) -> dict[str, Any]:
-        """What was done, as data: sizes, what every model achieved, what it cost. No value of a record."""
+        """Return a summary as data: sizes, what every model achieved, what it cost. No value of a record."""
         # a large release is not read to say again what was found when it was made
         return dict(self.origin.summary) if self.origin.summary else summary_of(self, self.measures())
 
@@ -578,11 +578,11 @@ class Release(Released, Generic[F]):
         if elsewhere is not None:
             return elsewhere(self, folder, format=format, overwrite=overwrite, parts=parts)
         if parts:
-            raise UsageError("Only Spark writes a release in parts.", code="parts", hint="Leave 'parts' out.")
+            raise UsageError("Only Spark writes a release in parts.", code="parts", hint="Remove 'parts'.")
         return save_release(self, folder, self.measures(), format=format, overwrite=overwrite)
 
     def unpersist(self) -> None:
-        """Let Spark forget the published rows, where it keeps them; the release cannot be used afterwards."""
+        """Let Spark forget the published rows, if it keeps them; the release cannot be used afterwards."""
         forget = getattr(self.published, "unpersist", None)
         if forget is not None:
             forget()

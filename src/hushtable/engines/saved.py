@@ -171,7 +171,7 @@ class Saved:
 
     @property
     def summary(self) -> Mapping[str, Any] | None:
-        """What was said when it was made, from the companion."""
+        """The verdict from the run, from the companion."""
         if self.kept is None:
             return None
         return {**{name: self.kept[name] for name in _SAID}, "measures": dict(self.measured)}
@@ -226,11 +226,11 @@ class Saved:
         """Return nothing: all rows are at hand."""
 
     def recall(self, name: str) -> Mapping[str, Any] | None:
-        """Return what an attack found before, if the companion keeps it."""
+        """Return the earlier result of an attack, if the companion has it."""
         return None if self.private is None else recall(self.private, name)
 
     def remember(self, name: str, found: Mapping[str, Any]) -> None:
-        """Let the companion keep what an attack found, where it can be written."""
+        """Store the result of an attack in the companion, if it can be written."""
         if self.private is not None:
             remember(self.private, name, found)
 
@@ -254,10 +254,10 @@ class Saved:
         kept = self.kept.get("made")
         if kept is None:
             raise IncompatibleError(
-                "The release was made by Spark, whose driver did not know single records: nothing says which of them "
+                "The release was made by Spark, whose driver did not know single records: it is unknown which of them "
                 "is in which class.",
                 code="spark-engine",
-                hint="Take measures, risks and attacks from the release that Spark returns, before it ends.",
+                hint="Compute measures, risks and attacks with the release that Spark returns, before it ends.",
             )
         if self.source is None:
             raise _needs_original()
@@ -387,16 +387,16 @@ def _same(shown: Any, made: pa.DictionaryArray) -> bool:
 
 def _needs_companion(why: str) -> UsageError:
     return UsageError(
-        f"{why} The release's private companion tells it, and is not there.",
+        f"{why} It is in the release's private companion, which is missing.",
         code="needs-companion",
-        hint="Put the folder '....private' that was written with the release beside it. Releases of hushtable 0.1 have "
-        "none: run the policy again.",
+        hint="Put the folder '....private' that was written with the release next to it. Releases of hushtable 0.1 "
+        "have none: run the policy again.",
     )
 
 
 def _needs_original() -> UsageError:
     return UsageError(
-        "This looks at the original, and the release was opened without it.",
+        "This needs the original, but the release was opened without it.",
         code="needs-original",
         hint="Give the original: hushtable.open_release(folder, original=...), or --data FILE.",
     )
@@ -404,15 +404,15 @@ def _needs_original() -> UsageError:
 
 def _other_size(found: int, known: int) -> DataError:
     return DataError(
-        f"The original has {found:,} records, and the release was made of {known:,}.",
+        f"The original has {found:,} records, but the release was made from {known:,}.",
         code="other-original",
-        hint="Give the very data that were released.",
+        hint="Give exactly the data that were released.",
     )
 
 
 def _other_original() -> DataError:
     return DataError(
-        "The original has other records than those that the release was made of, or has them in another order.",
+        "The original's records, or their order, differ from those that the release was made from.",
         code="other-original",
-        hint="Give the very data that were released.",
+        hint="Give exactly the data that were released.",
     )

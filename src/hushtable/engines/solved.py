@@ -164,7 +164,7 @@ class Tallied:
     ----------
     solved : SolvedCounts
     verification : Verification
-        Of the published rows, equal neighbours counted once.
+        Of the published rows, equal neighbors counted once.
     cells : pyarrow.Table
         Those rows.
     measured : mapping of str to float
@@ -212,7 +212,7 @@ class Tallied:
     @property
     def made(self) -> NoReturn:
         """Refuse: rows are read again once the release is there."""
-        raise UsageError("The release is being written.", code="no-release", hint="Ask when it is there.")
+        raise UsageError("The release is being written.", code="no-release", hint="Try again when it is complete.")
 
     # nobody holds this release yet, so nobody asks: what is returned has another origin (``Streamed``)
     before = after = classes = verify = made
@@ -267,7 +267,7 @@ class Streamed(Saved):
     Attributes
     ----------
     found : Verification
-        Of the published rows, equal neighbours counted once.
+        Of the published rows, equal neighbors counted once.
     cells : pyarrow.Table
         Those rows.
     """

@@ -52,7 +52,7 @@ class Key:
 def sort_keys(stored: StoredTable, coded: pa.Table, recoded: Recoded, plan: TablePlan) -> list[Key]:
     """Return what the published rows are sorted by, column after column of the policy.
 
-    Neighbouring quasi-identifiers are one key: the rank of a class.
+    Neighboring quasi-identifiers are one key: the rank of a class.
     """
     place = {cells.column.name: j for j, cells in enumerate(recoded.cells)}
     keys: list[Key] = []

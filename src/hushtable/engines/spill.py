@@ -118,7 +118,7 @@ def read_bucket(folder: Path, bucket: int, rows: int) -> pa.Table:
 
 def _incomplete(file: Path) -> OutputError:
     return OutputError(
-        f"The temporary file {str(file)!r} is not complete.",
+        f"The temporary file {str(file)!r} is incomplete.",
         code="temporary-file",
-        hint="Leave the work folder alone while a run is on; run again.",
+        hint="Do not change the work folder during a run; run again.",
     )

@@ -92,12 +92,12 @@ def _check_streamable(plan: Plan) -> None:
     """Refuse, before anything is read, what needs the whole table in memory."""
     if plan.algorithm.samples:
         raise IncompatibleError(
-            f"{plan.algorithm.name} draws records anew, and a run that is taken up again would draw twice.",
+            f"{plan.algorithm.name} draws records at random, and a resumed run would draw twice.",
             hint="Run it without streaming.",
         )
     if not is_streamable(plan.algorithm):
         raise IncompatibleError(
-            f"{plan.algorithm.name} publishes more than the input's rows in one table, and is not streamed.",
+            f"{plan.algorithm.name} publishes more than the input's rows in one table, and cannot be streamed.",
             hint="Run it without streaming, or choose another algorithm.",
         )
     plan.refuse_in("Streaming")
@@ -141,7 +141,7 @@ def run_files(
     """
     _check_streamable(plan)
     if format not in FORMATS:
-        raise UsageError(f"A release is saved as csv or parquet. Got {format!r} instead.", code="format")
+        raise UsageError(f"A release can be saved as csv or parquet. Got {format!r} instead.", code="format")
     if part_rows is not None and part_rows < 1:
         raise ParameterError(f"A part must have at least 1 row. Got {part_rows} instead.")
     load_secret()  # better now than after the work
@@ -198,7 +198,7 @@ def _solved(stored: StoredTable, plan: Plan, work: Workspace, progress: Progress
     """Let the algorithm decide: on distinct combinations if it asks for those, else on rows."""
     if stored.n_rows > MOST_ROWS:
         raise DataError(
-            f"The table has {stored.n_rows} rows, and a release has at most {MOST_ROWS}.",
+            f"The table has {stored.n_rows} rows, but a release can have at most {MOST_ROWS}.",
             code="too-many-rows",
             hint="Run it on Spark.",
         )

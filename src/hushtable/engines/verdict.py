@@ -3,7 +3,7 @@
 The price list is found by trying: the policy is run without each quasi-identifier, without each model of sensitive
 columns, and with another suppression limit. Tables beyond ``SAMPLE`` rows are tried on evenly spaced rows; the best
 changes are then tried on the whole table where that is a matter of seconds. Everything here looks at the original, so
-it belongs to the organisation and not into the release.
+it belongs to the organization and not into the release.
 """
 
 from __future__ import annotations
@@ -346,7 +346,7 @@ def _without(plan: Plan, models: Sequence[PrivacyModel]) -> _Trial:
     rest = tuple(model for model in plan.models if model not in models)
     return _Trial(
         "model", f"without {named}", f"remove {named} from models",
-        f"{_listed(models)} may be learnt about somebody", replace(plan, models=rest),
+        f"{_listed(models)} may be learned about somebody", replace(plan, models=rest),
     )  # fmt: skip
 
 

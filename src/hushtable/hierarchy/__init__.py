@@ -1,1 +1,1 @@
-"""Generalisation hierarchies: recipes and their coded form."""
+"""Generalization hierarchies: recipes and their coded form."""

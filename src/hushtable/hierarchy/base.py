@@ -1,7 +1,7 @@
-"""What a hierarchy is: levels of ever coarser labels above the values of one column.
+"""The base of hierarchies: levels of coarser and coarser labels above the values of one column.
 
 A ``Hierarchy`` is a recipe (a frozen dataclass, data in a policy); ``code`` applies it to the values that occur in
-a column and yields a ``Coded`` hierarchy: integer look-up arrays that every algorithm works on.
+a column and returns a ``Coded`` hierarchy: integer look-up arrays that every algorithm works on.
 """
 
 from __future__ import annotations
@@ -26,14 +26,14 @@ if TYPE_CHECKING:
 __all__ = ["ROOT", "Coded", "Hierarchy"]
 
 ROOT = "*"
-"""The label of a top node that says nothing."""
+"""The label of a top node without information."""
 
 
 @dataclass(frozen=True)
 class Coded:
     """A column's domain and its hierarchy, as arrays.
 
-    Codes ``0 .. size - 1`` are the leaves. Where ``missing`` is true, code 0 is the missing value, a leaf of its own
+    Codes ``0 .. size - 1`` are the leaves. If ``missing`` is true, code 0 is the missing value, a separate leaf
     that joins the others only in the root, and ``values[c - 1]`` is the value of code ``c``; otherwise ``values[c]``.
 
     Attributes
@@ -42,7 +42,7 @@ class Coded:
     values : pyarrow.Array
         The value of every leaf except the missing one, in code order: numeric order for numbers and dates, the
         declared order for ordinal columns, otherwise depth-first order of the tree with labels in sorted UTF-8, so
-        that the leaves of a node are neighbours.
+        that the leaves of a node are neighbors.
     missing : bool
     levels : tuple of int64 arrays
         ``levels[h][code]`` is the node above the leaf at height h. ``levels[0]`` is the identity; the last level
@@ -50,10 +50,10 @@ class Coded:
     labels : tuple of tuples of str or None
         ``labels[h][node]``. The missing value's own node has the label None.
     naming : Naming, optional
-        How nodes are named that were made from the data. Their labels here follow from all values of the column,
-        those of suppressed records too: these are for the organisation's own eyes. ``Cells`` names what is published.
+        How nodes that were made from the data are named. Their labels here depend on all values of the column,
+        including those of suppressed records, and must not be published. ``Cells`` names published nodes.
     declared : bool
-        Whether the policy lists the leaves, so that a leaf says nothing about the records.
+        Whether the policy lists the leaves, so that a leaf reveals nothing about the records.
 
     Examples
     --------
@@ -75,21 +75,21 @@ class Coded:
 
     @property
     def size(self) -> int:
-        """Number of leaves, the missing value included: D in the loss formulas."""
+        """Number of leaves, including the missing value: D in the loss formulas."""
         return len(self.levels[0])
 
     @property
     def height(self) -> int:
-        """Number of generalisation steps from a leaf to the root."""
+        """Number of generalization steps from a leaf to the root."""
         return len(self.levels) - 1
 
     def leaves(self, level: int) -> IntArray:
-        """How many leaves each node of a level covers."""
+        """Return the number of leaves below each node of a level."""
         return np.bincount(self.levels[level], minlength=len(self.labels[level])).astype(np.int64)
 
     @cached_property
     def contiguous(self) -> bool:
-        """Whether every node's leaves are neighbours in code order."""
+        """Whether every node's leaves are neighbors in code order."""
         return all(bool(np.all(np.diff(level) >= 0)) for level in self.levels)
 
 
@@ -98,11 +98,11 @@ class Hierarchy(Parametrised, ABC):
     """A recipe for a hierarchy: one subclass per file, found through the registry."""
 
     in_a_policy: ClassVar[str] = ""
-    """An example of it as it stands in a policy, in YAML."""
+    """An example in a policy, in YAML."""
 
     @property
     def of_policy(self) -> bool:
-        """Whether the policy alone says what is above a value, and how many levels there are, whatever the data."""
+        """Whether the policy alone determines the nodes above a value and the number of levels."""
         return False
 
     @abstractmethod
@@ -121,32 +121,33 @@ class Hierarchy(Parametrised, ABC):
         column : str
             The column's name, for error messages.
         counts : int64 array
-            How often each of ``values`` occurs.
+            Number of occurrences of each of ``values``.
 
         Raises
         ------
         HierarchyError
-            If values are not covered or levels do not nest. The message names the column and how many values are
+            If values are not covered or levels do not nest. The message names the column and the number of values
             concerned, never the values.
         """
 
     def below(self, labels: Sequence[str], column: str) -> list[Below | None]:
-        """Return what published labels stand for, without the data: values, or ranges of them.
+        """Return the values, or ranges of values, below published labels, without the data.
 
         Parameters
         ----------
         labels : sequence of str
-            All labels that a column publishes but the root, sorted. Where the recipe lists no values, these may tell.
+            All labels that a column publishes except the root, sorted. If the recipe lists no values, they are inferred
+            from these.
         column : str
             The column's name, for error messages.
 
         Returns
         -------
         list of sequences of str or Span, or None
-            None for a label that is no node but a value; so are all, unless a recipe says otherwise.
+            None for a label that is a value and not a node; by default, for all labels.
         """
         return [None] * len(labels)
 
     def leaves(self, column: str) -> Sequence[str]:
-        """Return all values that the recipe lists, whether they occur or not; by default it lists none."""
+        """Return all values that the recipe lists, whether they occur or not; by default, none."""
         return ()

@@ -1,4 +1,4 @@
-"""From labels to look-up arrays: what every recipe shares.
+"""Construction of look-up arrays from labels, shared by all recipes.
 
 A recipe drafts its levels (which node each row has at each level, in any numbering); ``assemble`` checks that they
 nest, orders the leaves, numbers the nodes, adds the missing value and the root. Everything is done per node with
@@ -45,7 +45,7 @@ class Level:
 
     @classmethod
     def of(cls, nodes: IntArray, labels: pa.Array | Sequence[str]) -> Level:
-        """Build from a node per row; equal labels become one node, since no reader could tell them apart."""
+        """Build from a node per row; equal labels become one node, since readers could not distinguish them."""
         texts = labels if isinstance(labels, pa.Array) else pa.array(list(labels), pa.string())
         distinct = cls.of_labels(texts)
         return cls(distinct.nodes[nodes], distinct.labels)
@@ -68,10 +68,10 @@ class Draft:
     levels : tuple of Level
         ``levels[0].nodes`` are leaves. There may be more rows than leaves (a file may repeat a value).
     root : bool
-        Whether a root is added even where the last level has one node, so that the height does not depend on the
+        Whether a root is added even if the last level has one node, so that the height does not depend on the
         data.
     uncovered_values, uncovered_records : int
-        What occurs in the column and is no leaf.
+        Numbers of values and records in the column that are not leaves.
     naming : Naming, optional
         How published values name the nodes, if the policy does not.
     declared : bool
@@ -103,11 +103,11 @@ class Recipe(Hierarchy):
     """A hierarchy that drafts its levels and leaves the rest to ``assemble``."""
 
     shorthand: ClassVar[str] = ""
-    """The parameter that ``{name: value}`` in a policy sets, where value is no mapping."""
+    """The parameter that ``{name: value}`` in a policy sets, if value is not a mapping."""
     if_uncovered: ClassVar[str] = (
-        "Add a row for each of them to the hierarchy, or list what stands for missing under missing_values."
+        "Add a row for each of them to the hierarchy, or list missing-value markers under missing_values."
     )
-    """What to do about values that the recipe does not cover."""
+    """Remedy for values that the recipe does not cover."""
 
     @abstractmethod
     def draft(self, values: pa.Array, kind: Kind, *, column: str, counts: IntArray) -> Draft:
@@ -147,7 +147,7 @@ def sorted_leaves(values: pa.Array, kind: Kind, counts: IntArray, column: str) -
 
 
 def broken_nodes(levels: Sequence[Level]) -> dict[int, int]:
-    """Return the levels that do not nest: level -> how many of its nodes have more than one parent.
+    """Return the levels that do not nest: level -> number of its nodes with more than one parent.
 
     Examples
     --------
@@ -182,7 +182,7 @@ def assemble(draft: Draft, kind: Kind, *, missing: bool, column: str) -> Coded:
     """
     for height, nodes in broken_nodes(draft.levels).items():
         raise HierarchyError(
-            f"The hierarchy of column {column!r} does not nest: {nodes} of the labels at level {height} stand"
+            f"The hierarchy of column {column!r} does not nest: {nodes} of the labels at level {height} are"
             f" below more than one label of level {height + 1}.",
             code="not-nested",
             hint="Give every label one parent, for example by writing the parent's name into the label.",

@@ -22,7 +22,7 @@ __all__ = ["category_weights", "code_categories"]
 def code_categories(
     labels: Sequence[str], categories: Mapping[str, Sequence[Any]], column: str
 ) -> tuple[IntArray, int]:
-    """Return the category of each label, 0 being the most sensitive, and the number of categories.
+    """Return the category of each label (0 is the most sensitive), and the number of categories.
 
     Parameters
     ----------
@@ -64,7 +64,7 @@ def code_categories(
         missing = "" not in known and "" in set(labels)
         raise HierarchyError(
             f"{uncovered} of the {len(labels)} values of column {column!r} are in no sensitivity category"
-            f"{' (the missing value among them)' if missing else ''}.",
+            f"{' (including the missing value)' if missing else ''}.",
             code="uncovered",
             hint='Add them to a category of the policy; a missing value is written as "" or null.',
         )
@@ -72,7 +72,7 @@ def code_categories(
 
 
 def category_weights(m: int) -> FloatArray:
-    """Weight of each of m categories: (i - 1) / (m - 1) for the i-th; a single category weighs 1.
+    """Return the weight of each of m categories: (i - 1) / (m - 1) for the i-th; a single category has weight 1.
 
     Examples
     --------

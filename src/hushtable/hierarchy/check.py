@@ -1,4 +1,4 @@
-"""Pre-flight check of hierarchies: everything that is wrong at once, before any work is done."""
+"""Pre-flight check of hierarchies: finds all problems at once, before any work is done."""
 
 from __future__ import annotations
 
@@ -21,17 +21,17 @@ __all__ = ["HierarchyReport", "check_column", "lattice_size"]
 
 @dataclass(frozen=True)
 class HierarchyReport:
-    """What the check found in one column.
+    """Findings about one column.
 
     Attributes
     ----------
     column : str
     height : int
-        Generalisation steps from a value to the root; 0 where the hierarchy could not be read.
+        Generalization steps from a value to the root; 0 if the hierarchy could not be read.
     nodes : tuple of int
-        Nodes per level, the leaves (and the missing value) first.
+        Nodes per level, starting with the leaves (including the missing value).
     uncovered_values, uncovered_records : int
-        What occurs in the column and has no row in the hierarchy.
+        Numbers of values and records in the column that have no row in the hierarchy.
     not_nested : tuple of int
         The levels with a node that has two parents.
     problems : tuple of str
@@ -62,7 +62,7 @@ def check_column(
 ) -> HierarchyReport:
     """Try a hierarchy on a column and report all problems instead of raising on the first.
 
-    Takes what ``Hierarchy.code`` takes.
+    Takes the parameters of ``Hierarchy.code``.
 
     Examples
     --------
@@ -85,7 +85,7 @@ def check_column(
 
 
 def lattice_size(heights: Iterable[int]) -> int:
-    """Return how many combinations of levels there are: the nodes of the generalisation lattice.
+    """Return the number of combinations of levels: the nodes of the generalization lattice.
 
     Examples
     --------
@@ -103,7 +103,7 @@ def _of_draft(draft: Draft, kind: Kind, missing: bool, column: str) -> Hierarchy
         )
     broken = broken_nodes(draft.levels)
     problems += [
-        f"Level {height} does not nest: {nodes} of its labels stand below several labels of level {height + 1}."
+        f"Level {height} does not nest: {nodes} of its labels are below several labels of level {height + 1}."
         for height, nodes in broken.items()
     ]
     if broken:

@@ -35,13 +35,13 @@ _LABELS: dict[str, Callable[[int], str]] = {
 
 @dataclass(frozen=True)
 class Dates(Recipe):
-    """Ever longer periods of the calendar; days are the leaves.
+    """Longer and longer periods of the calendar; days are the leaves.
 
     Parameters
     ----------
     levels : tuple of str
-        The periods, the shortest first. ``day`` is the leaf itself and may be left out. A century counts the years
-        with equal first digits: 1900-1999.
+        The periods, the shortest first. ``day`` is the leaf itself and may be omitted. A century contains the years
+        with the same first two digits: 1900-1999.
 
     Examples
     --------
@@ -60,7 +60,7 @@ class Dates(Recipe):
 
     @property
     def of_policy(self) -> bool:
-        """Return True: the levels are those of the policy."""
+        """Return True: the levels are defined by the policy."""
         return True
 
     def __post_init__(self) -> None:
@@ -123,7 +123,7 @@ def _days(label: str) -> Below | None:
 
 
 def _months(label: str) -> tuple[int, int] | None:
-    """The months of a period, counted from the year 0: its first, and the one behind its last."""
+    """Return the months of a period, counted from the year 0: its first, and the one after its last."""
     for unit, pattern in _WRITTEN.items():
         found = pattern.fullmatch(label)
         if found is not None:

@@ -1,4 +1,4 @@
-"""The hierarchy without any level in between: the value, then ``*``."""
+"""The hierarchy without intermediate levels: the value, then ``*``."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ __all__ = ["Flat"]
 
 @dataclass(frozen=True)
 class Flat(Recipe):
-    """A value is published as it is or as ``*``.
+    """A value is published unchanged or as ``*``.
 
     Examples
     --------
@@ -35,6 +35,6 @@ class Flat(Recipe):
         return True
 
     def draft(self, values: pa.Array, kind: Kind, *, column: str, counts: IntArray) -> Draft:
-        """Return the values alone."""
+        """Return only the values."""
         leaves, _ = sorted_leaves(values, kind, counts, column)
         return Draft.over(leaves, [])

@@ -1,10 +1,10 @@
 """Automatic groups for columns with very many values and no taxonomy.
 
-Neighbours in the order of the values (UTF-8 for nominal columns) are merged into groups of about equal numbers of
-records, ``fanout`` nodes into one on average, level by level up to the root: a rare value shares its group with
-more others than a frequent one. A published group is called after the first and the last value that is published in
-it, ``aachen..berlin``, or after its only one. So a label says that somebody in the release has these values, as the
-ends of a published interval do. Values that only suppressed records have are in no label.
+Neighbors in the order of the values (UTF-8 for nominal columns) are merged into groups of about equal numbers of
+records, on average ``fanout`` nodes into one, level by level up to the root: a rare value shares its group with
+more others than a frequent one. A published group is named after the first and the last value that is published in
+it, ``aachen..berlin``, or after its only one. So a label says that people in the release have these values, like the
+ends of a published interval. Values that only suppressed records have appear in no label.
 """
 
 from __future__ import annotations
@@ -31,18 +31,18 @@ if TYPE_CHECKING:
 __all__ = ["Frequency"]
 
 _ODD = r'^[."]|\.\.|\.$'
-"""Values that could make two different groups read alike."""
+"""Values that could make two different groups look the same."""
 _ENDS = re.compile(r'("(?:[^"]|"")*"|(?:[^.]|\.(?!\.))+?)\.\.("(?:[^"]|"")*"|.+)', re.DOTALL)
 
 
 @dataclass(frozen=True)
 class Frequency(Recipe):
-    """Merge neighbouring values into groups of balanced record counts.
+    """Merge neighboring values into groups with balanced numbers of records.
 
     Parameters
     ----------
     fanout : int
-        How many nodes make one of the next level, on average.
+        Average number of nodes that are merged into one of the next level.
 
     Examples
     --------
@@ -53,14 +53,14 @@ class Frequency(Recipe):
     ('aachen..bonn', 'celle..dessau')
     """
 
-    fanout: Annotated[int, AtLeast(2), "how many nodes make one of the next level, on average"] = 4
+    fanout: Annotated[int, AtLeast(2), "average number of nodes merged into one of the next level"] = 4
 
     name: ClassVar[str] = "frequency"
     in_a_policy: ClassVar[str] = "{frequency: 4}"
     shorthand: ClassVar[str] = "fanout"
 
     def below(self, labels: Sequence[str], column: str) -> list[Below | None]:
-        """Return ranges: published values between the first and the last, of ordered columns all between them.
+        """Return ranges: the published values between the first and the last; for ordered columns, all values between.
 
         Examples
         --------
@@ -85,7 +85,7 @@ class Frequency(Recipe):
 
 
 def _balanced(weights: IntArray, n_groups: int) -> IntArray:
-    """Return which of n_groups equal shares of the total the middle of each weight falls in; never falls."""
+    """Return which of n_groups equal shares of the total contains the middle of each weight; non-decreasing."""
     if not weights.any():
         weights = np.ones_like(weights)
     ends = np.cumsum(weights)

@@ -1,7 +1,7 @@
-"""A hierarchy that a Python function computes: from a value to the labels above it.
+"""A hierarchy computed by a Python function from a value to the labels above it.
 
-The function is known to the process that it was given in. A policy holds its name, which says what was done; a policy
-file with such a name can be read, but not run, until the function is given again.
+The function is known only to the process in which it was given. A policy contains its name; a policy
+file with such a name can be read, but not run until the function is given again.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ _FUNCTIONS: dict[str, Callable[[Any], Any]] = {}
 
 
 def named_function(function: Callable[[Any], Any]) -> str:
-    """Keep a function for this process, and return the name under which a policy holds it.
+    """Keep a function for this process, and return its name in a policy.
 
     Examples
     --------
@@ -43,12 +43,12 @@ def named_function(function: Callable[[Any], Any]) -> str:
 
 @dataclass(frozen=True)
 class Function(Recipe):
-    """Levels that a Python function computes: it takes a value, and returns its label, or a list of ever coarser ones.
+    """Levels computed by a Python function, which takes a value and returns its label, or a list of coarser labels.
 
     Parameters
     ----------
     calls : str
-        The name under which ``named_function`` keeps the function. In Python, give the function itself.
+        The name from ``named_function``. In Python, pass the function itself.
 
     Examples
     --------
@@ -75,7 +75,7 @@ class Function(Recipe):
                 f"The function of column {column!r} returns {min(lengths)} labels for some values and {max(lengths)} "
                 "for others.",
                 code="uneven-levels",
-                hint="Return as many labels for each value.",
+                hint="Return the same number of labels for each value.",
             )
         height = lengths.pop() if lengths else 0
         levels = [Level.of_labels(pa.array([row[h] for row in rows], pa.string())) for h in range(height)]
@@ -87,7 +87,7 @@ class Function(Recipe):
             raise HierarchyError(
                 f"The hierarchy of column {column!r} is a Python function that this process does not know.",
                 code="unknown-function",
-                hint="Give it again: policy.with_column(name, hierarchy=function), or write the levels into a file.",
+                hint="Pass it again: policy.with_column(name, hierarchy=function), or write the levels to a file.",
             )
         try:
             found = function(value)
@@ -96,13 +96,13 @@ class Function(Recipe):
             raise HierarchyError(
                 f"The function of column {column!r} failed for a value ({type(error).__name__}).",
                 code="function-failed",
-                hint="Let it return a label for every value.",
+                hint="Make it return a label for every value.",
             ) from None
         labels = [found] if isinstance(found, str | int | float) else found
         if not isinstance(labels, list | tuple) or not all(isinstance(label, str | int | float) for label in labels):
             raise HierarchyError(
                 f"The function of column {column!r} returns {type(found).__name__}.",
                 code="function-failed",
-                hint="Let it return a text, or a list of ever coarser texts.",
+                hint="Make it return a text, or a list of coarser and coarser texts.",
             )
         return [label_text(label) for label in labels]

@@ -1,9 +1,9 @@
-"""Numeric intervals: of fixed widths, between given cut points, or of equal frequency.
+"""Numeric intervals: with fixed widths, between given cut points, or with equal frequencies.
 
-Intervals are closed on the left, open on the right: ``[20, 25)``. Ends beyond the first and last cut point are
+Intervals are closed on the left and open on the right: ``[20, 25)``. Ends beyond the first and last cut point are
 open: ``< 20``, ``>= 90``. The top is ``*``. The cut points of equal frequencies are not published, since they may be
-values of suppressed records: such an interval is called after the least and the greatest value published in it, ``[17,
-24]``.
+values of suppressed records: such an interval is named after the least and the greatest value published in it,
+``[17, 24]``.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ _Number = int | float
 
 @dataclass(frozen=True)
 class Intervals(Recipe):
-    """Ever wider intervals of a numeric column. One of ``widths``, ``cuts`` and ``quantiles`` is given.
+    """Wider and wider intervals of a numeric column. Give one of ``widths``, ``cuts`` and ``quantiles``.
 
     Parameters
     ----------
@@ -48,10 +48,10 @@ class Intervals(Recipe):
         The cut points at each level, the finest first, each level a subset of the one before. A plain list is one
         level.
     quantiles : tuple of int, optional
-        The number of intervals with about equally many records at each level, each dividing the one before. A
+        The number of intervals with about the same number of records at each level, each dividing the one before. A
         value is never split, so there may be fewer.
     origin : number
-        Where an interval of the widths begins.
+        Start of an interval of the widths.
     low, high : number, optional
         Open ends: everything below ``low``, and everything from ``high`` on, is one interval at every level.
 
@@ -69,7 +69,7 @@ class Intervals(Recipe):
         None
     )
     quantiles: Annotated[tuple[int, ...] | None, "number of equal-frequency intervals at each level"] = None
-    origin: Annotated[_Number, "where an interval of the widths begins"] = 0
+    origin: Annotated[_Number, "start of an interval of the widths"] = 0
     low: Annotated[_Number | None, "everything below is one open interval"] = None
     high: Annotated[_Number | None, "everything from here on is one open interval"] = None
 
@@ -79,7 +79,7 @@ class Intervals(Recipe):
 
     @property
     def of_policy(self) -> bool:
-        """Whether cuts do not follow the records, as quantiles do."""
+        """Whether cuts are independent of the records, unlike quantiles."""
         return self.quantiles is None
 
     def __post_init__(self) -> None:
@@ -90,7 +90,9 @@ class Intervals(Recipe):
                 f"Intervals needs one of 'widths', 'cuts' and 'quantiles'. Got {' and '.join(given) or 'none'}."
             )
         if self.origin != 0 and self.widths is None:
-            raise ParameterError(f"The 'origin' parameter of Intervals goes with 'widths', not with {given[0]!r}.")
+            raise ParameterError(
+                f"The 'origin' parameter of Intervals requires 'widths' and cannot be used with {given[0]!r}."
+            )
         ends = [n for n in (self.low, self.high, self.origin) if n is not None]
         if not all(math.isfinite(n) for n in ends) or (
             self.low is not None and self.high is not None and self.low >= self.high
@@ -145,7 +147,7 @@ class Intervals(Recipe):
             ratio = exact(wide) / exact(narrow)
             if ratio.denominator != 1 or ratio == 1:
                 raise HierarchyError(
-                    f"Intervals do not nest: the width {wide} at level {level + 1} is no multiple of {narrow}.",
+                    f"Intervals do not nest: the width {wide} at level {level + 1} is not a multiple of {narrow}.",
                     code="not-nested",
                     hint="Choose widths like 5, 10, 20.",
                 )
@@ -154,13 +156,13 @@ class Intervals(Recipe):
         levels = [level for level in self.cuts or () if isinstance(level, tuple)]
         for level in levels:
             if not level or not all(math.isfinite(c) for c in level) or any(a >= b for a, b in pairwise(level)):
-                raise ParameterError(f"The 'cuts' of Intervals must be rising numbers. Got {list(level)} instead.")
+                raise ParameterError(f"The 'cuts' of Intervals must be ascending numbers. Got {list(level)} instead.")
         for height, (fine, coarse) in enumerate(pairwise(levels), 1):
             if not set(coarse) < set(fine):
                 raise HierarchyError(
-                    f"Intervals do not nest: the cuts at level {height + 1} are no proper subset of those below.",
+                    f"Intervals do not nest: the cuts at level {height + 1} are not a proper subset of those below.",
                     code="not-nested",
-                    hint="Leave out cut points from level to level; never add or move one.",
+                    hint="From level to level, drop cut points; never add or move one.",
                 )
 
     def _check_quantiles(self) -> None:
@@ -184,7 +186,7 @@ class Intervals(Recipe):
             raise HierarchyError(
                 f"Column {column!r} has {infinite} infinite values.",
                 code="infinite",
-                hint="Give the intervals open ends ('low', 'high') or read infinite values as missing.",
+                hint="Give the intervals open ends ('low', 'high'), or read infinite values as missing.",
             )
         return begin, end
 
@@ -235,7 +237,7 @@ def _scaled(number: _Number, digits: int) -> int:
 
 
 def _between(numbers: npt.NDArray[Any], cuts: Sequence[_Number]) -> Level:
-    """Return the intervals between rising cut points, open at both ends."""
+    """Return the intervals between ascending cut points, open at both ends."""
     begins = [first_at_least(numbers, cut) for cut in cuts]
     nodes = np.searchsorted(begins, np.arange(len(numbers)), side="right").astype(np.int64)
     if not cuts:
@@ -251,14 +253,14 @@ def _between(numbers: npt.NDArray[Any], cuts: Sequence[_Number]) -> Level:
 def equal_frequency_cuts(numbers: npt.NDArray[Any], counts: IntArray, bins: Sequence[int]) -> list[list[int | float]]:
     """Return the cut points of each level.
 
-    The finest level is cut between the two values where the number of records below is nearest to its share (the
-    lower one of two equally near), so a value is never split and fewer intervals may result; a coarser level keeps
+    The finest level is cut between the two values where the number of records below is closest to its share (ties go to
+    the lower one), so a value is never split and fewer intervals may result; a coarser level keeps
     every n-th of these cuts.
 
     Parameters
     ----------
     numbers : array
-        Distinct values, rising.
+        Distinct values, ascending.
     counts : int64 array
         How often each occurs.
     bins : sequence of int
@@ -307,7 +309,7 @@ def exact(number: int | float) -> Fraction:
 
 
 def decimals(number: int | float) -> int:
-    """Return how many digits after the point a number is written with.
+    """Return the number of digits after the decimal point of a number as written.
 
     Examples
     --------
@@ -349,7 +351,7 @@ def first_at_least(values: AnyArray, bound: int | float | Fraction) -> int:
 
 @dataclass(frozen=True)
 class Grid:
-    """Equal intervals: the k-th begins at (origin + k * width) / 10 ** digits.
+    """Equal intervals: the k-th starts at (origin + k * width) / 10 ** digits.
 
     Examples
     --------
@@ -365,7 +367,7 @@ class Grid:
     digits: int
 
     def index(self, values: AnyArray) -> npt.NDArray[Any]:
-        """Return k of each of the sorted, finite values; Python integers where int64 would overflow."""
+        """Return k of each of the sorted, finite values; Python integers if int64 would overflow."""
         if not len(values):
             return np.zeros(0, dtype=np.int64)
         return self._index_floats(values) if values.dtype.kind == "f" else self._index_ints(values)

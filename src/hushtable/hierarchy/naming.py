@@ -2,7 +2,7 @@
 
 Most nodes are named by the policy: ``Europe``, ``[20, 30)``, ``2024-Q1``. A hierarchy that is built from the values of
 a column has no such names. Naming a node after all values under it would publish values that only suppressed records
-have. So these nodes get their name when cells are published, from the published values alone.
+have. So these nodes get their names when cells are published, from the published values only.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ __all__ = ["Ends", "Masked", "Naming"]
 
 @dataclass(frozen=True)
 class Naming(ABC):
-    """How published values name the node above them.
+    """Naming of a node by the published values below it.
 
     ``ranged`` says whether a name gives the first and the last value, so that a reader can exclude all others.
     """
@@ -31,19 +31,19 @@ class Naming(ABC):
     ranged: ClassVar[bool] = False
 
     def made(self, labels: Sequence[str | None]) -> BoolArray:
-        """Which nodes of a level get their name from published values; the missing value's node has no label."""
+        """Return which nodes of a level are named by published values; the missing value's node has no label."""
         return np.array([label is not None for label in labels], dtype=np.bool_)
 
     def local(self, labels: Sequence[str | None]) -> BoolArray:
-        """Which nodes just above the leaves are in no node that the policy names, except for the root.
+        """Return which nodes just above the leaves are in no node that the policy names, except for the root.
 
-        Classes below these are named by their values even where the lowest node above them is the root: which node
-        that is would tell something about the values of others.
+        Classes below these are named by their values even if the lowest node above them is the root: which node
+        that is would reveal something about the values of others.
         """
         return np.zeros(len(labels), dtype=np.bool_)
 
     def sort_keys(self, labels: pa.Array) -> pa.Array:
-        """What siblings are sorted by: nothing that values elsewhere in the column decide."""
+        """Sort key of siblings, which does not depend on values elsewhere in the column."""
         return labels
 
     @abstractmethod
@@ -53,7 +53,7 @@ class Naming(ABC):
         Parameters
         ----------
         labels : sequence of str
-            The labels that the nodes have in ``Coded``, where all values of the column have a say.
+            The labels of the nodes in ``Coded``, which depend on all values of the column.
         first, last : sequences of str
             The first and the last published value below each node, in leaf order.
         longest : int64 array
@@ -68,11 +68,11 @@ class Ends(Naming):
     Parameters
     ----------
     pattern : str
-        How the two are written.
+        Format of the two.
     quoted : str
         Values that match this regular expression are put into quotes.
     declared : frozenset of str
-        Labels that the policy declares and that stay as they are.
+        Labels that the policy declares and that stay unchanged.
 
     Examples
     --------
@@ -101,7 +101,7 @@ class Ends(Naming):
         return [quoted if a == b else self.pattern.format(quoted, other) for quoted, other, a, b in pairs]
 
     def quote(self, values: Sequence[str]) -> list[str]:
-        """Quote the values that could make two different nodes read alike."""
+        """Quote the values that could make two different nodes look the same."""
         if not self.quoted:
             return list(values)
         text = pa.array(values, pa.string())
@@ -113,7 +113,7 @@ class Ends(Naming):
 
 @dataclass(frozen=True)
 class Masked(Naming):
-    """What is left of a value, and a mask for every character that the longest published value has more.
+    """The remaining part of a value, and a mask for every further character of the longest published value.
 
     Examples
     --------
@@ -125,7 +125,7 @@ class Masked(Naming):
     from_end: bool = True
 
     def sort_keys(self, labels: pa.Array) -> pa.Array:
-        """What is left of the values: how many masks there are depends on the longest value of the column."""
+        """Return the remaining parts; the number of masks depends on the longest value of the column."""
         trim = pc.utf8_rtrim if self.from_end else pc.utf8_ltrim
         return trim(labels, self.mask)
 

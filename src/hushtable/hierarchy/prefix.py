@@ -1,8 +1,8 @@
 """Masking characters from one end: 14248, 1424*, 142**, ..., ``*``.
 
-Shorter values are filled up with the mask before masking, so that labels of one level have one length and equal
-labels mean the same node. Published labels have as many masks as the longest published value needs: a longer one that
-only suppressed records have does not show. For the same reason ``steps`` need a ``length`` if values differ in length.
+Shorter values are padded with the mask before masking, so that labels of one level have one length and equal
+labels mean the same node. Published labels have as many masks as the longest published value needs: a longer value that
+only suppressed records have does not show. For the same reason, ``steps`` need a ``length`` if values differ in length.
 """
 
 from __future__ import annotations
@@ -32,26 +32,26 @@ if TYPE_CHECKING:
 __all__ = ["Prefix"]
 
 MAX_DEFAULT_LENGTH = 64
-"""Longer values are texts rather than codes; a level per character would help nobody."""
+"""Longer values are texts rather than codes; a level per character would be useless."""
 
 MOST_TEXTS = 1000
-"""How many texts stand for a mask of which no value is published."""
+"""Number of texts that represent a mask without published values."""
 
 
 @dataclass(frozen=True)
 class Prefix(Recipe):
-    """Mask ever more characters.
+    """Mask more and more characters.
 
     Parameters
     ----------
     mask : str
         The character written in place of a masked one.
     steps : tuple of int, optional
-        How many characters each level masks. Defaults to 1, 2, 3, ...
+        Number of characters that each level masks. Defaults to 1, 2, 3, ...
     from_end : bool
-        Whether the last characters are masked first, as suits postcodes; otherwise the first ones.
+        Whether the last characters are masked first, as suits postal codes; otherwise, the first ones.
     length : int, optional
-        Length of the longest value there may be. Required with ``steps`` if values differ in length: what a level keeps
+        Length of the longest possible value. Required with ``steps`` if values differ in length: what a level keeps
         would otherwise reveal the length of the longest value, which might belong to a suppressed record.
 
     Examples
@@ -77,14 +77,14 @@ class Prefix(Recipe):
             raise ParameterError(f"The 'mask' of Prefix must be one character. Got {self.mask!r} instead.")
         if self.steps is not None and not (self.steps and all(a < b for a, b in pairwise((0, *self.steps)))):
             raise ParameterError(
-                f"The 'steps' of Prefix must be a rising list of int >= 1. Got {list(self.steps)} instead."
+                f"The 'steps' of Prefix must be an ascending list of int >= 1. Got {list(self.steps)} instead."
             )
 
     def below(self, labels: Sequence[str], column: str) -> list[Below | None]:
-        """Return the published values that each mask hides, and otherwise texts that it may hide.
+        """Return the published values that each mask hides, or texts that it may hide.
 
-        These have at every place one of the characters that published labels show there, or anywhere; at most a
-        thousand texts.
+        These texts have at every position one of the characters that published labels show there, or anywhere; at most
+        a thousand texts.
 
         Examples
         --------
@@ -130,7 +130,7 @@ class Prefix(Recipe):
                 f"Column {column!r} has values of up to {length} characters: masking them one by one would give"
                 f" {length} levels.",
                 code="too-many-levels",
-                hint="Give the 'steps' of the prefix hierarchy, or use 'frequency'.",
+                hint="Set the 'steps' of the prefix hierarchy, or use 'frequency'.",
             )
         levels: list[Level] = []
         nodes, labels = np.arange(len(leaves), dtype=np.int64), text
@@ -152,7 +152,7 @@ class Prefix(Recipe):
 
 
 def _signs(labels: Sequence[str], mask: str) -> list[list[str]]:
-    """The characters that labels show at each place; where they show none, those of all places."""
+    """Return the characters that labels show at each position; if they show none, those of all positions."""
     places: list[set[str]] = [set() for _ in range(max(map(len, labels), default=0))]
     for label in labels:
         for place, sign in zip(places, label, strict=False):
@@ -162,7 +162,7 @@ def _signs(labels: Sequence[str], mask: str) -> list[list[str]]:
 
 
 def _filled(kept: str, signs: Sequence[Sequence[str]]) -> list[str]:
-    """Texts that begin so, evenly over all that the characters make."""
+    """Return texts with this beginning, evenly spaced among all combinations of the characters."""
     total = math.prod(map(len, signs))
     texts = []
     for number in range(min(total, MOST_TEXTS)):

@@ -1,4 +1,4 @@
-"""Ranges as they are written in labels and cells: ``[20, 30)``, ``[17, 24]``, ``< 20``, ``>= 80``, read back."""
+"""Ranges as written in labels and cells: ``[20, 30)``, ``[17, 24]``, ``< 20``, ``>= 80``, read back."""
 
 from __future__ import annotations
 
@@ -12,16 +12,16 @@ _RANGE = re.compile(r"\[((?:\\.|[^\\,])+), ((?:\\.|[^\\,])+)([\])])", re.DOTALL)
 
 
 class Span(NamedTuple):
-    """A range of numbers, of dates or of ordered labels. Bounds are text, and None where it is open.
+    """A range of numbers, of dates or of ordered labels. Bounds are text, or None if it is open.
 
     Attributes
     ----------
     low, high : str, optional
         The lower bound belongs to the range.
     closed : bool
-        Whether the upper one does too.
+        Whether the upper one belongs to it too.
     text : str
-        How it was written, for columns whose values happen to look like a range.
+        Its notation, for columns whose values happen to look like a range.
     """
 
     low: str | None
@@ -31,11 +31,11 @@ class Span(NamedTuple):
 
 
 Below: TypeAlias = Sequence[str | Span]
-"""What a label stands for."""
+"""What a label covers."""
 
 
 def unescape(text: str) -> str:
-    r"""Take off the backslash in front of any character.
+    r"""Remove the backslash in front of any character.
 
     Examples
     --------
@@ -46,7 +46,7 @@ def unescape(text: str) -> str:
 
 
 def parse_span(text: str) -> Span | None:
-    """Read a range; None for a text that is none.
+    """Read a range; None for a text that is not one.
 
     Examples
     --------

@@ -30,7 +30,7 @@ def parse_hierarchy(spec: Any, column: str, base_dir: Path | None = None) -> Hie
     Parameters
     ----------
     spec : Any
-        One of the forms above; None is ``flat``; a ``Hierarchy`` is returned as it is.
+        One of the forms above; None is ``flat``; a ``Hierarchy`` is returned unchanged.
     column : str
         The column's name, for error messages.
     base_dir : Path, optional
@@ -65,7 +65,7 @@ def parse_hierarchy(spec: Any, column: str, base_dir: Path | None = None) -> Hie
         shorthand = getattr(recipe, "shorthand", "")
         if not shorthand:
             raise PolicyError(
-                f"Column {column!r}: the hierarchy {name!r} takes its parameters by name.",
+                f"Column {column!r}: the hierarchy {name!r} needs its parameters by name.",
                 code="bad-hierarchy",
                 hint=f"Write hierarchy: {{{name}: {{parameter: value}}}}.",
             )
@@ -120,7 +120,7 @@ def _name_and_value(spec: Any, column: str) -> tuple[str, Any]:
         ((name, value),) = spec.items()
         return ("taxonomy", {"tree": value}) if name == "tree" else (str(name), value)
     raise PolicyError(
-        f"Column {column!r}: a hierarchy is a file name, a recipe's name, or one recipe with its parameters.",
+        f"Column {column!r}: a hierarchy must be a file name, a recipe's name, or one recipe with its parameters.",
         code="bad-hierarchy",
         hint='For example: country.csv, flat, {intervals: [5, 10, 20]}, {prefix: "*"}.',
     )

@@ -1,7 +1,8 @@
-"""Classifications that exist in the world, built in: countries, diagnoses, occupations, industries, ages.
+"""Built-in standard classifications: countries, diagnoses, occupations, industries, ages.
 
-Values are the leaves as they stand in the column. Their groups are named by the classification, so a name tells nothing
-about the records. ``hushtable.schema.classifications`` holds one classification per file, with its source and version.
+Values are the leaves as they appear in the column. Their groups are named by the classification, so a name reveals
+nothing about the records. ``hushtable.schema.classifications`` has one classification per file, with source and
+version.
 """
 
 from __future__ import annotations
@@ -37,7 +38,7 @@ standard international age classifications", 1982."""
 
 @dataclass(frozen=True)
 class Standard(Recipe):
-    """The groups of a classification that exists in the world.
+    """The groups of a standard classification.
 
     Parameters
     ----------
@@ -45,7 +46,7 @@ class Standard(Recipe):
         ``ages``, ``countries``, ``icd-10``, ``isced-2011``, ``isco-08``, ``nace-2``, ``naics-2022``, ``us-states`` or
         ``us-zip3``.
     others : str, optional
-        The group of values that the classification does not know. Without it such values are an error.
+        Group of values that the classification does not know. Without it, such values are an error.
 
     Examples
     --------
@@ -56,26 +57,26 @@ class Standard(Recipe):
     """
 
     classification: Annotated[_Name, "which classification"]
-    others: Annotated[str | None, "the group of values that it does not know; without it they are an error"] = None
+    others: Annotated[str | None, "group of unknown values; without it, they are an error"] = None
 
     name: ClassVar[str] = "standard"
     in_a_policy: ClassVar[str] = "{standard: icd-10}"
     shorthand: ClassVar[str] = "classification"
     if_uncovered: ClassVar[str] = (
-        "Give them a group of their own, {standard: {classification: ..., others: other}}, or list what stands for "
-        "missing under missing_values."
+        "Give them a group of their own, {standard: {classification: ..., others: other}}, or list "
+        "missing-value markers under missing_values."
     )
 
     @property
     def of_policy(self) -> bool:
-        """Return True: the levels are those of the policy."""
+        """Return True: the levels are defined by the policy."""
         return True
 
     def __post_init__(self) -> None:
         super().__post_init__()
         if self.others is not None and (self.classification == "ages" or self.others.strip() in ("", "*")):
             raise ParameterError(
-                "The 'others' of Standard must be the name of a group, and does not go with 'ages'.",
+                "The 'others' of Standard must be the name of a group, and cannot be used with 'ages'.",
                 hint="For example: {standard: {classification: countries, others: other}}.",
             )
 

@@ -1,6 +1,6 @@
 """A taxonomy given by the user: a CSV file with one row per value (ARX's form), inline rows, or a tree.
 
-The domain is every row, whether its value occurs or not, so losses do not depend on the sample.
+The domain is every row, whether its value occurs or not, so that losses do not depend on the sample.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ _YAML = (".yaml", ".yml")
 
 @dataclass(frozen=True)
 class Taxonomy(Recipe):
-    """Levels as written down. One of ``file``, ``rows`` and ``tree`` is given.
+    """Levels as written. Give one of ``file``, ``rows`` and ``tree``.
 
     Parameters
     ----------
@@ -54,7 +54,7 @@ class Taxonomy(Recipe):
     tree : mapping or list, optional
         Nested labels: ``{Europe: [France, Spain], Asia: [Japan]}``.
     delimiter : str, optional
-        What separates the labels of the file, where guessing fails.
+        Separator of the labels in the file, if guessing fails.
 
     Examples
     --------
@@ -67,7 +67,7 @@ class Taxonomy(Recipe):
     file: Annotated[str | None, "CSV file with one row per value, or YAML file with a tree"] = None
     rows: Annotated[tuple[tuple[str, ...], ...] | None, "one row per value, the value first"] = None
     tree: Annotated[Any, "nested mappings and lists of labels"] = None
-    delimiter: Annotated[str | None, "what separates the labels of the file"] = None
+    delimiter: Annotated[str | None, "separator of the labels in the file"] = None
 
     name: ClassVar[str] = "taxonomy"
     in_a_policy: ClassVar[str] = "country.csv"
@@ -75,7 +75,7 @@ class Taxonomy(Recipe):
 
     @property
     def of_policy(self) -> bool:
-        """Return True: the levels are those of the policy."""
+        """Return True: the levels are defined by the policy."""
         return True
 
     def __post_init__(self) -> None:
@@ -86,7 +86,7 @@ class Taxonomy(Recipe):
                 f"Taxonomy needs one of 'file', 'rows' and 'tree'. Got {' and '.join(given) or 'none'}."
             )
         if self.delimiter is not None and (self.file is None or len(self.delimiter) != 1):
-            raise ParameterError("The 'delimiter' of Taxonomy must be one character and goes with 'file'.")
+            raise ParameterError("The 'delimiter' of Taxonomy must be one character, and requires 'file'.")
 
     def below(self, labels: Sequence[str], column: str) -> list[Below | None]:
         """Return the values below each label, whether they occur or not.
@@ -141,9 +141,9 @@ class Taxonomy(Recipe):
 
 
 def _order(leaves: pa.Array, values: pa.Array, kind: Kind) -> IntArray:
-    """Return the leaves in code order, as far as the kind fixes one.
+    """Return the leaves in code order, as far as the kind determines one.
 
-    Ordinal leaves that do not occur stand where the file has them: behind the nearest one before them that occurs.
+    Ordinal leaves that do not occur keep their position in the file: after the nearest preceding one that occurs.
     """
     if kind is Kind.ORDINAL:
         declared = pc.index_in(leaves, value_set=values.cast(leaves.type))
@@ -168,7 +168,7 @@ def parse_leaves(labels: pa.Array, wanted: pa.DataType, column: str, places: Seq
     Raises
     ------
     HierarchyError
-        If labels are not of that type, with how many and where the first is.
+        If labels are not of that type, with their number and the place of the first.
 
     Examples
     --------
@@ -202,7 +202,7 @@ def _typed(
         raise HierarchyError(
             f"{len(bad)} values in the hierarchy of column {column!r} are not {word} (the first in {bad[0]}).",
             code="bad-leaf",
-            hint="Correct or remove these rows; missing values need none, they are a leaf of their own.",
+            hint="Correct or remove these rows; missing values need no row.",
         )
     return pa.array(parsed, wanted)
 

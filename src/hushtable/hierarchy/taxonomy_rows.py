@@ -28,7 +28,7 @@ MAX_NODES = 1_000_000
 
 @dataclass(frozen=True)
 class TaxonomyRows:
-    """A taxonomy as columns: ``columns[h][row]`` is a label of level h, ``places[row]`` says where the row stands.
+    """A taxonomy as columns: ``columns[h][row]`` is a label of level h, ``places[row]`` says where the row comes from.
 
     Examples
     --------
@@ -41,7 +41,7 @@ class TaxonomyRows:
 
 
 def rows_of(rows: Sequence[Sequence[str]], places: Sequence[str], column: str) -> TaxonomyRows:
-    """Check that all rows have equally many labels and none is empty, and turn them into columns."""
+    """Check that all rows have the same number of labels and none is empty, and turn them into columns."""
     if not rows:
         raise HierarchyError(
             f"The hierarchy of column {column!r} is empty.", code="empty-hierarchy", hint="Give one row per value."
@@ -58,7 +58,7 @@ def rows_of(rows: Sequence[Sequence[str]], places: Sequence[str], column: str) -
             raise HierarchyError(
                 f"The hierarchy of column {column!r} has an empty label in {place}.",
                 code="empty-label",
-                hint="Name every node; missing values need no row, they are a leaf of their own.",
+                hint="Name every node; missing values need no row.",
             )
     return TaxonomyRows(tuple(pa.array(labels, pa.string()) for labels in zip(*rows, strict=True)), places)
 
@@ -81,7 +81,7 @@ def read_csv(path: Path, column: str, delimiter: str | None = None) -> TaxonomyR
 
 
 def read_tree_file(path: Path, column: str) -> TaxonomyRows:
-    """Read a YAML file that holds a tree."""
+    """Read a YAML file that contains a tree."""
     import yaml
 
     text = _read_text(path, column)
@@ -100,7 +100,7 @@ def read_tree_file(path: Path, column: str) -> TaxonomyRows:
         ) from None
     if endless:
         raise HierarchyError(
-            f"The aliases in {path.name!r}, the hierarchy of column {column!r}, repeat too much.",
+            f"The aliases in {path.name!r}, the hierarchy of column {column!r}, expand too far.",
             code="unreadable",
             hint="Write the values out.",
         )
@@ -110,7 +110,7 @@ def read_tree_file(path: Path, column: str) -> TaxonomyRows:
 def rows_of_tree(tree: Any, column: str) -> TaxonomyRows:
     """Turn nested mappings and lists into rows.
 
-    A leaf that lies less deep than others is repeated at the levels it lacks: a label then covers the same values
+    A leaf at a smaller depth than others is repeated at the levels it lacks: a label then covers the same values
     at whichever level it is published.
 
     Examples
@@ -138,7 +138,7 @@ def write_csv(coded: Coded, path: str | Path) -> None:
     Raises
     ------
     OutputError
-        If the file cannot be written; an older file of that name is then left as it was.
+        If the file cannot be written; an older file of that name is then left unchanged.
 
     Examples
     --------
@@ -195,7 +195,7 @@ def _records(text: str, delimiter: str, column: str) -> Iterator[tuple[int, list
 
 
 def _sniff(text: str) -> str:
-    """Return the first of ``;``, tab and ``,`` that splits the first row, and most others alike."""
+    """Return the first of ``;``, tab and ``,`` that splits the first row and most others into equally many parts."""
     sample = [line for line in text.split("\n", 1000)[:1000] if line.strip()]
     for delimiter in ";\t,":
         try:

@@ -46,7 +46,7 @@ def _failed(path: Path, error: OSError) -> OutputError:
 
 @contextmanager
 def reported(path: str | os.PathLike[str]) -> Iterator[None]:
-    """Report what goes wrong with files inside the block as ``OutputError``, with the reason and the remedy.
+    """Report file errors inside the block as ``OutputError``, with the reason and the remedy.
 
     Examples
     --------
@@ -294,7 +294,7 @@ def _check_foreign(target: Path, temporary: Path, path: str | os.PathLike[str], 
     ]
     if foreign:
         raise OutputError(
-            f"The folder {os.fspath(path)!r} holds {len(foreign)} other files or folders, which would be lost.",
+            f"The folder {os.fspath(path)!r} contains {len(foreign)} other files or folders, which would be lost.",
             code="not-empty",
             hint="Choose another folder, or move them away.",
         )

@@ -153,7 +153,7 @@ def _prepare(
         raise DataError(
             f"The file {str(path)!r} ends inside a quoted field.",
             code="unclosed-quote",
-            hint="Look for a quotation mark that is not closed; what follows it was taken for one cell.",
+            hint="Look for a quotation mark that is not closed; the text after it was read as one cell.",
         )
     stored = dict(zip(shown, head.names, strict=True))
     options: dict[str, object] = {
@@ -211,7 +211,7 @@ def _finish(path: Path, table: pa.Table, names: list[str], escapes: _Escapes | N
                 f"Column {name!r} of the file {str(path)!r} has cells that a spreadsheet would run both with the "
                 "apostrophe that guards them and without.",
                 code="half-escaped",
-                hint="Take the file as it was written, or write all of them in one way.",
+                hint="Use the file as it was written, or write all of them in one way.",
             )
         columns.append(pa.chunked_array(chunks, type=_TEXT))
     return pa.table(columns, names=names)

@@ -90,7 +90,7 @@ def count_coded(
 def count_neighbours(
     path: Source | Sequence[Source], columns: Sequence[str], rows: int, *, unescape_formulas: bool = False
 ) -> tuple[pa.Table, npt.NDArray[np.int64]]:
-    """Read a table as ``read_coded`` does, but neighbours that are equal once; return how many rows each stands for.
+    """Read a table as ``read_coded`` does, but neighbors that are equal once; return how many rows each stands for.
 
     Memory follows them, and a piece of at most ``rows`` rows for each core.
 
@@ -159,9 +159,9 @@ def _gather(
         for batch in iter_batches(file, columns, BATCH_ROWS, unescape_formulas=unescape_formulas):
             if gatherers and set(gatherers) != set(batch.schema.names):
                 raise DataError(
-                    f"{shown(file)!r} has other columns than the files before it.",
+                    f"{shown(file)!r} has different columns from the files before it.",
                     code="different-columns",
-                    hint="The parts of one table have the same columns.",
+                    hint="The parts of one table must have the same columns.",
                 )
             first = first or batch.schema
             same_types([first, batch.schema])
@@ -170,7 +170,7 @@ def _gather(
                     gatherers.setdefault(name, _Gatherer()).add(array)
                 except pa.ArrowNotImplementedError:
                     raise DataError(
-                        f"Column {name!r} of {shown(file)!r} holds values of type {type_words(array.type)}, "
+                        f"Column {name!r} of {shown(file)!r} contains values of type {type_words(array.type)}, "
                         "which cannot be used.",
                         code="unsupported-type",
                         hint="Convert the column to numbers, dates or text first.",

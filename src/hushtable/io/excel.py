@@ -72,7 +72,7 @@ def read_excel(
         while header and header[-1] is None:
             header.pop()
         if not header:
-            raise DataError(f"{where} is empty.", code="empty-file", hint="The names belong in its first row.")
+            raise DataError(f"{where} is empty.", code="empty-file", hint="Put the column names into its first row.")
         names = check_names(["" if name is None else name for name in header], where)
         wanted = select_names(names, columns, where)
         body = [row for row in rows if any(cell is not None for cell in row)]
@@ -252,7 +252,7 @@ def _check_formulas(path: Path, sheet: Any, names: Sequence[str], where: str) ->
         raise DataError(
             f"{where} has formulas whose results are not stored, in {said}.",
             code="formulas",
-            hint="Open it in a spreadsheet program and save it, or replace the formulas by their values.",
+            hint="Open it in a spreadsheet program and save it, or replace the formulas with their values.",
         )
 
 
@@ -307,6 +307,6 @@ def _column(name: str, cells: list[Any], where: str) -> pa.Array:
         raise DataError(
             f"Column {name!r} of {where[0].lower()}{where[1:]} cannot be read.",
             code="mixed-types",
-            hint="It may hold numbers beyond 64 bits; format the column as text.",
+            hint="It may contain numbers beyond 64 bits; format the column as text.",
         )
     return array

@@ -93,9 +93,9 @@ def _readable(path: Path) -> str:
         raise DataError(f"There is no file {str(path)!r}.", code="no-file", hint="Check the path.")
     if not found:
         raise DataError(
-            f"The format of {str(path)!r} is not known by its ending.",
+            f"The format of {str(path)!r} is not known by its suffix.",
             code="unknown-format",
-            hint=f"Known endings: {' '.join(sorted(_ENDINGS))}, and .gz after .csv, .txt and .tsv.",
+            hint=f"Known suffixes: {' '.join(sorted(_ENDINGS))}, and .gz after .csv, .txt and .tsv.",
         )
     return found
 

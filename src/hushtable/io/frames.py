@@ -85,7 +85,7 @@ def is_spark_frame(data: Any) -> bool:
 def _to_table(native: Any) -> pa.Table:
     if is_spark_frame(native):
         raise DataError(
-            "This is a Spark DataFrame, and all of its rows would have to come to the driver.",
+            "This is a Spark DataFrame, all of whose rows would have to be sent to the driver.",
             code="spark-frame",
             hint="Use hushtable.anonymize or hushtable.run, which work on Spark. To look at some rows, pass "
             "df.limit(100_000).toPandas(); if the table fits into memory, df.toPandas().",
@@ -170,7 +170,7 @@ def _from_other(native: Any) -> pa.Table:
         wrapped = None
     if wrapped is None:
         raise DataError(
-            f"A DataFrame is needed (pandas, polars, pyarrow or narwhals), not {type(native).__name__}.",
+            f"The table must be a DataFrame (pandas, polars, pyarrow or narwhals), not {type(native).__name__}.",
             code="not-a-frame",
             hint="Read a file with hushtable.io.files.read_table, or build a DataFrame first.",
         )
@@ -286,7 +286,7 @@ def _to_pandas(table: pa.Table) -> Any:
 
     columns = {}
     for name, column in zip(table.column_names, table.columns, strict=True):
-        # pandas would turn whole numbers with gaps into floats, which merges neighbours beyond 2**53.
+        # pandas would turn whole numbers with gaps into floats, which merges neighbors beyond 2**53.
         gaps = pa.types.is_integer(column.type) and column.null_count > 0
         whole = pd.UInt64Dtype() if pa.types.is_uint64(column.type) else pd.Int64Dtype()
         mapper = {column.type: whole}.get if gaps else None

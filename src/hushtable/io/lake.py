@@ -151,7 +151,7 @@ def _unreadable(folder: Path, kind: str) -> DataError:
     return DataError(
         f"The log of the {kind} table {str(folder)!r} cannot be read.",
         code="lake",
-        hint="Check that the table is whole.",
+        hint="Check that the table is complete.",
     )
 
 
@@ -168,7 +168,9 @@ def check_delta_target(address: str, *, overwrite: bool) -> None:
     if not path.exists() or (path.is_dir() and not any(path.iterdir())):
         return
     if not (path / _LOG).is_dir():
-        raise OutputError(f"{str(path)!r} exists and is no Delta table.", code="exists", hint="Choose another folder.")
+        raise OutputError(
+            f"{str(path)!r} exists and is not a Delta table.", code="exists", hint="Choose another folder."
+        )
     if not overwrite:
         raise OutputError(f"{str(path)!r} exists.", code="exists", hint="Choose another name, or add --overwrite.")
 

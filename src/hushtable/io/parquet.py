@@ -92,7 +92,7 @@ def iter_parquet(
 
 
 def parquet_pieces(path: Path, columns: Sequence[str], rows: int, size: int) -> list[Callable[[], pa.Table]] | None:
-    """Return functions that read neighbouring row groups, of at most ``rows`` rows and ``size`` bytes, in order.
+    """Return functions that read neighboring row groups, of at most ``rows`` rows and ``size`` bytes, in order.
 
     None where a row group is larger than that.
 

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 __all__ = ["COLOURS", "bars", "class_sizes", "new_axes", "partition"]
 
-# Okabe and Ito's colours, which colour-blind readers tell apart
+# Okabe and Ito's colors, which colour-blind readers tell apart
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#56B4E9", "#E69F00", "#000000", "#8C6D00")
 
 
@@ -29,9 +29,7 @@ def new_axes(ax: Axes | None = None, size: tuple[float, float] = (7.0, 4.0)) -> 
 
         _, ax = pyplot.subplots(figsize=size, layout="constrained")
     elif not hasattr(ax, "barh"):
-        raise UsageError(
-            f"A chart is drawn into matplotlib axes, not into {type(ax).__name__}.", hint="Leave 'ax' out."
-        )
+        raise UsageError(f"A chart needs matplotlib axes, not {type(ax).__name__}.", hint="Remove 'ax'.")
     for side in ("top", "right"):
         ax.spines[side].set_visible(False)
     ax.set_axisbelow(True)

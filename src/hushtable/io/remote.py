@@ -28,7 +28,7 @@ def _store(address: str) -> tuple[Any, str]:
     url = Url.of(address)
     if not url.where.lower().endswith(_ENDINGS):
         raise UsageError(
-            f"{str(url)!r} is not read or written: in a store, tables are Parquet.",
+            f"{str(url)!r} cannot be used: in a store, tables must be Parquet.",
             code="unknown-format",
             hint="Choose a name that ends in .parquet, or copy the file here first.",
         )

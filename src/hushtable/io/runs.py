@@ -203,7 +203,7 @@ def _indices(codes: AnyArray, gaps: BoolArray) -> pa.Array:
 
 @dataclass(frozen=True)
 class Range:
-    """Neighbouring values of all runs.
+    """Neighboring values of all runs.
 
     Attributes
     ----------

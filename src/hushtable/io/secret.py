@@ -139,7 +139,7 @@ def _make(place: Path) -> None:
             temporary.unlink(missing_ok=True)
     except OSError as error:
         raise OutputError(
-            f"The secret {str(place)!r} cannot be made: {os.strerror(error.errno or 0)}.",
+            f"The secret {str(place)!r} cannot be created: {os.strerror(error.errno or 0)}.",
             code="secret",
             hint=f"Name another file with {SECRET}.",
         ) from None

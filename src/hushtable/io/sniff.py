@@ -24,7 +24,7 @@ from hushtable.io.names import check_names
 __all__ = ["DELIMITERS", "Head", "diagnose", "ends_inside_quotes", "open_bytes", "read_head"]
 
 DELIMITERS: dict[str, str] = {",": "comma", ";": "semicolon", "\t": "tab", "|": "bar"}
-"""The delimiters that are recognised, in order of preference, and their names."""
+"""The delimiters that are recognized, in order of preference, and their names."""
 
 _SAMPLE = 1 << 18
 _RECORDS = 50

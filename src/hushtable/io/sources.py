@@ -166,29 +166,29 @@ def same_columns(files: Sequence[Source], names: Sequence[Sequence[str]]) -> lis
         if sorted(here) != sorted(names[0]):
             differing = sorted(set(names[0]).symmetric_difference(here))
             raise DataError(
-                f"{shown(files[0])!r} and {shown(file)!r} do not have the same columns. In one of them "
-                f"only: {', '.join(map(repr, differing))}.",
+                f"{shown(files[0])!r} and {shown(file)!r} do not have the same columns. Only in one of them: "
+                f"{', '.join(map(repr, differing))}.",
                 code="different-columns",
-                hint="The files of one table have the same columns.",
+                hint="The files of one table must have the same columns.",
             )
     return list(names[0])
 
 
 def same_types(schemas: Sequence[pa.Schema]) -> None:
-    """Raise where a column has another type in some of the files.
+    """Raise if a column has different types in some of the files.
 
     Examples
     --------
     >>> same_types([pa.schema({"n": pa.int64()}), pa.schema({"n": pa.string()})])
     Traceback (most recent call last):
-    hushtable.errors.DataError: These columns are of another type in some of the files: 'n'. Give all files in one ...
+    hushtable.errors.DataError: These columns have different types in some of the files: 'n'. Give all files in one ...
     """
     mixed = [
         name for name in schemas[0].names if len({str(value_type(schema.field(name).type)) for schema in schemas}) > 1
     ]
     if mixed:
         raise DataError(
-            f"These columns are of another type in some of the files: {', '.join(map(repr, mixed))}.",
+            f"These columns have different types in some of the files: {', '.join(map(repr, mixed))}.",
             code="different-types",
             hint="Give all files in one format.",
         )

@@ -39,7 +39,7 @@ def anneal(
     labels : int64 array
         The group of each record, each of at least the units needed.
     near : int64 array
-        Records x neighbours: the nearest other records, nearest first.
+        Records x neighbors: the nearest other records, nearest first.
     units : int64 array
         What each record counts.
     needed : int
@@ -157,7 +157,7 @@ def _found(i: Any, new: Any, limit: Any, needed: Any, near: Any, touched: Any, o
 
 def _dissolve(a: Any, limit: Any, near: Any, touched: Any, origin: Any, points: Any, units: Any, own: Any, member: Any,
               place: Any, count: Any, weight: Any, total: Any) -> bool:  # fmt: skip
-    """Dissolve group a into those of its members' neighbours; undone where it does not pay."""
+    """Dissolve group a into those of its members' neighbors; undone where it does not pay."""
     size, capacity = count[a], len(touched)
     change = _dot(total, a, total, a) / size
     for m in range(size):

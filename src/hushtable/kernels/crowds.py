@@ -70,7 +70,7 @@ def exchange(
     times : int64 array
         How many people each tuple stands for.
     near : int64 array
-        Tuples x neighbours, nearest first; see ``nearest_tuples``.
+        Tuples x neighbors, nearest first; see ``nearest_tuples``.
     crowds : int64 array
         Crowds x k: tuples. A tuple is in all of them together k times as often as it has people.
     steps : int

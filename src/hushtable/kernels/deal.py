@@ -1,4 +1,4 @@
-"""Dealing values anew inside classes: independent shuffles of neighbouring runs, and draws by weight.
+"""Dealing values anew inside classes: independent shuffles of neighboring runs, and draws by weight.
 
 Random numbers are those of ``hushtable.rng``, number i of the stream for place i, so that twin and kernel deal alike.
 """

@@ -40,7 +40,7 @@ class Metric(NamedTuple):
     steps : float64 array (column x height)
         Squared distance of two codes whose lowest common node has this height.
     nested : bool array
-        Whether neighbouring codes are the closest ones, so that ranges of codes bound distances.
+        Whether neighboring codes are the closest ones, so that ranges of codes bound distances.
     """
 
     plain: bool

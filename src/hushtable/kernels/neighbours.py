@@ -1,4 +1,4 @@
-"""The nearest other records of every record, and how far records are from the centres of their groups."""
+"""The nearest other records of every record, and how far records are from the centers of their groups."""
 
 from __future__ import annotations
 
@@ -96,7 +96,7 @@ def _from_tree(tree: Any, points: Any, metric: Any, out: Any) -> None:
 
 
 def spread(points: FloatArray, labels: IntArray, centres: FloatArray, metric: Metric) -> float:
-    """Return the sum of the squared distances between records and the centres of their groups.
+    """Return the sum of the squared distances between records and the centers of their groups.
 
     Examples
     --------

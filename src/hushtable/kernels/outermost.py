@@ -58,7 +58,7 @@ class Outermost:
         return other
 
     def farthest(self, centre: FloatArray) -> tuple[int, float]:
-        """Return who is farthest from the centre, of several the lowest, and the squared distance."""
+        """Return who is farthest from the center, of several the lowest, and the squared distance."""
         if self._beyond < np.inf and self._spent[0] <= self._spent[1] and not self._gaps_changed(centre, self._short):
             winner, far, drift, looked, _ = self._walk(self._short, centre)
             self._spent[0] += looked
@@ -100,7 +100,7 @@ class Outermost:
         return (self._lead, self._stop, *self._short, self._beyond, self._spent)
 
     def next(self, wanted: int) -> IntArray:
-        """Return some records that will soon be the farthest if the centre stays about where it is."""
+        """Return some records that will soon be the farthest if the center stays about where it is."""
         run = self._short.run
         first = self._lead[run][self._lead[run] < self._stop[run]]
         return first[self._alive[first]][:wanted]

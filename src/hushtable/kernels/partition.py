@@ -55,7 +55,7 @@ def balanced_cuts(
 
 
 def _over(starts: IntArray, ends: IntArray, work: Callable[[slice], object]) -> None:
-    """Work on the groups: on many rows by all cores, in pieces of neighbouring groups that do not share a row."""
+    """Work on the groups: on many rows by all cores, in pieces of neighboring groups that do not share a row."""
     before = np.cumsum(ends - starts)
     if not len(starts) or before[-1] < 2 * PIECE_ROWS:
         work(slice(None))

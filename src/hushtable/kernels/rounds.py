@@ -1,7 +1,7 @@
 """Annealing many groups at once: in each round every group proposes a change, and changes that do not meet are made.
 
 For large tables, where ``anneal``, which takes one step after the other, would take too long. In a round each group
-draws one of its records and one of that record's neighbours, and proposes that the record moves to the neighbour's
+draws one of its records and one of that record's neighbors, and proposes that the record moves to the neighbour's
 group or changes places with a record there. A proposal that lowers the error, or raises it by less than a random
 tolerance, claims both groups; of several claims on a group a draw decides. Changes that hold both their
 claims are made. No two of them touch the same group, so the result depends neither on the number of cores nor on the
@@ -79,7 +79,7 @@ class Processor(RoundsState):
     labels : int64 array
         Groups ``0 .. g - 1`` of at least ``least`` records each.
     near : int64 array
-        Records x neighbours, nearest first.
+        Records x neighbors, nearest first.
     least : int
         Records that a group must have.
     tolerance : float64 array

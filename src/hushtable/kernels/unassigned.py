@@ -45,7 +45,7 @@ AHEAD = 4
 """Outermost records that are looked through for questions, for each question of a pass."""
 
 MEMORY = 4096
-"""Records whose neighbours are remembered, before those who are gone are forgotten."""
+"""Records whose neighbors are remembered, before those who are gone are forgotten."""
 
 GROUPS = 512
 """Groups that are taken in one go, at most."""
@@ -252,7 +252,7 @@ class Scan(Remaining):
 
 
 class Index(Remaining):
-    """A kd-tree for neighbours and a list of outermost records for the centroid."""
+    """A kd-tree for neighbors and a list of outermost records for the centroid."""
 
     def __init__(self, points: FloatArray, metric: Metric, units: IntArray | None = None) -> None:
         super().__init__(points, metric, units)
@@ -330,7 +330,7 @@ class Batched(Remaining):
         self._remember(8)
 
     def _remember(self, width: int) -> None:
-        """Forget everything, and make room for so many neighbours of a record."""
+        """Forget everything, and make room for so many neighbors of a record."""
         room = max(self._passes.questions, min(MEMORY, (1 << 24) // width))
         self._slot: IntArray = np.full(len(self.points), -1, dtype=np.int64)
         self._owner: IntArray = np.full(room, -1, dtype=np.int64)

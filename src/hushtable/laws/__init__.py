@@ -1,1 +1,1 @@
-"""What class sizes of a sample say about the population: laws that risks measure with and models bound."""
+"""Inference from class sizes of a sample to the population, for risks and models."""

@@ -1,4 +1,4 @@
-"""Frequencies of frequencies: all that estimators of the population know about a table."""
+"""Frequencies of frequencies: the only input that population estimators take from a table."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ __all__ = ["Frequencies"]
 
 @dataclass(frozen=True)
 class Frequencies:
-    """How many classes of the table have each size.
+    """Number of classes of the table by size.
 
     Attributes
     ----------
@@ -35,7 +35,7 @@ class Frequencies:
 
     @classmethod
     def of_units(cls, units: IntArray, unit: int = 1) -> Frequencies:
-        """Count classes of these sizes, in units: whole people, rounded down, though never to nobody.
+        """Count classes of these sizes, in whole people, rounded down but at least one.
 
         Examples
         --------

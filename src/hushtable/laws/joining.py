@@ -1,8 +1,8 @@
-"""How the table relates to the population it was drawn from, and what that says about a class's population.
+"""The relation of a table to the population it was drawn from, and the population size of a class.
 
 Symbols: a class has f people in the table and F in the population; the table has n of the N people, pi = n / N.
 
-Without a population table F is not known, and f / pi is no guess at it: a person who is unique in a sparse table is
+Without a population table, F is not known, and f / pi is a poor guess: a person who is unique in a sparse table is
 often unique in the population. So Pitman's random partition is fitted to the class sizes of the table (see
 ``laws/pitman.py``) and continued from n to N people. The people who join a class of f are then, for n and N large,
 negative binomial:
@@ -14,13 +14,13 @@ it states a third of the true marketer risk, the fitted law more than nine tenth
 
     E(F | f) = f + (f - alpha)(1 - p) / p,
     E(1 / F | f) = (p / f) 2F1(1, 1 + alpha; f + 1; 1 - p),
-    P(F < k | f) = I_p(f - alpha, k - f),  the regularised incomplete beta function.
+    P(F < k | f) = I_p(f - alpha, k - f),  the regularized incomplete beta function.
 
-Survey weights say how many people N there are (their sum) and, for a class of f people, how many of them the class
-stands for: with F^ the sum of its weights, p = f / F^ and alpha = 0 this is the individual risk of Benedetti and
+Survey weights give the size N of the population (their sum) and, for a class of f people, the number that the class
+represents: with F^ the sum of its weights, p = f / F^ and alpha = 0 this is the individual risk of Benedetti and
 Franconi (see ``risk/individual.py``).
 
-Where everybody in the table is unique, alpha is 1: uniques of the table count as uniques of the population.
+If everybody in the table is unique, alpha is 1: uniques of the table count as uniques of the population.
 
 References
 ----------
@@ -54,9 +54,9 @@ def continued(table: Frequencies, fraction: float) -> tuple[float, float]:
 def register_risk(
     units: IntArray, unit: int, population: IntArray | None = None, fraction: float | None = None
 ) -> FloatArray:
-    """Return 1 / F of each class, or its expectation if a ``fraction`` of the population is all that is known.
+    """Return 1 / F of each class, or its expectation if only the ``fraction`` of the population is known.
 
-    F is never less than the people of the class, nor than one person. With neither it is the people of the class.
+    F is at least the people of the class, and at least 1. Without either input, it is the people of the class.
 
     Examples
     --------
@@ -92,7 +92,7 @@ def expected_risk(sizes: IntArray, alpha: float, p: float | FloatArray) -> Float
 
 
 def _by_series(f: FloatArray, alpha: float, p: FloatArray) -> FloatArray:
-    """The hypergeometric series; its terms soon fall below 4^-f or 2^-k, so large or well sampled classes need few."""
+    """Return the hypergeometric series; terms soon fall below 4^-f or 2^-k, so large classes need few."""
     term = np.ones(len(f))
     total = term.copy()
     for k in range(2 * _SMALL):

@@ -1,13 +1,13 @@
 """Pitman's random partition, fitted to the class sizes of a table.
 
-With parameters 0 < alpha < 1 and theta > -alpha, person i + 1 founds a class of her own with probability
+With parameters 0 < alpha < 1 and theta > -alpha, person i + 1 founds a new class with probability
 (theta + c alpha) / (theta + i), where c is the number of classes so far, and joins a class of f people with probability
-(f - alpha) / (theta + i). A sample of such a population has class sizes of the same law. The logarithm of a table's
-likelihood is, but for terms without the parameters,
+(f - alpha) / (theta + i). A sample of such a population has class sizes of the same law. Except for terms without the
+parameters, the logarithm of a table's likelihood is
 
     sum_{i=1}^{u-1} ln(theta + i alpha) - sum_{i=1}^{n-1} ln(theta + i) + sum_j s_j sum_{i=1}^{j-1} ln(i - alpha).
 
-It is maximised by solving for theta given alpha, then for alpha on that profile.
+It is maximized by solving for theta given alpha, then for alpha on that profile.
 
 References
 ----------
@@ -31,7 +31,7 @@ _ALPHAS = 1 / (1 + np.exp(-np.linspace(-7, 9, 65)))
 
 
 def log_likelihood(table: Frequencies, theta: float, alpha: float) -> float:
-    """The logarithm of the table's likelihood, without the terms that do not depend on the parameters."""
+    """Return the logarithm of the table's likelihood, without terms that do not depend on the parameters."""
     from scipy.special import gammaln
 
     n, u = table.people, table.classes
@@ -46,7 +46,7 @@ def log_likelihood(table: Frequencies, theta: float, alpha: float) -> float:
 
 
 def fit(table: Frequencies) -> tuple[float, float]:
-    """Return theta and alpha of the greatest likelihood; the table has classes of several people."""
+    """Return the maximum-likelihood theta and alpha; the table has classes of several people."""
     return _fitted(tuple(table.sizes.tolist()), tuple(table.counts.tolist()))
 
 
@@ -69,7 +69,7 @@ def _fitted(sizes: tuple[int, ...], counts: tuple[int, ...]) -> tuple[float, flo
 
 
 def _theta(table: Frequencies, alpha: float) -> float:
-    """The theta of greatest likelihood for a given alpha."""
+    """Return the maximum-likelihood theta for a given alpha."""
     from scipy.optimize import brentq
     from scipy.special import psi
 
@@ -89,7 +89,7 @@ def _theta(table: Frequencies, alpha: float) -> float:
 
 
 def _slope(table: Frequencies, alpha: float) -> float:
-    """How the likelihood changes with alpha where theta is the best for it."""
+    """Return the derivative of the likelihood by alpha, with the best theta for it."""
     from scipy.special import psi
 
     theta = _theta(table, alpha)
@@ -101,7 +101,7 @@ def _slope(table: Frequencies, alpha: float) -> float:
 
 
 def estimate(table: Frequencies, population: int) -> float:
-    """Return S_1, the people unique in the population; everybody, where everybody is unique in the table."""
+    """Return S_1, the number of people unique in the population; everybody, if everybody is unique in the table."""
     if table.classes == table.people:
         return float(population)
     return expected_uniques(*fit(table), population)

@@ -14,7 +14,7 @@ _BETAS = 1 / (1 + np.exp(-np.linspace(-14, 14, 281)))
 
 
 def estimate(table: Frequencies, population: int) -> float:
-    """Return S_1, the people unique in the population; NaN where no parameters solve the equations."""
+    """Return S_1, the number of people unique in the population; NaN if no parameters solve the equations."""
     from scipy.optimize import brentq
 
     once, twice = table.of(1), table.of(2)

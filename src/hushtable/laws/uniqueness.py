@@ -1,7 +1,7 @@
-"""How many people are unique in the population, by each law, with the edges that all of them share.
+"""Number of people unique in the population, by each law, with the edge cases that all laws share.
 
-Without sample uniques the estimate is 0, and a table that is the whole population has its own uniques. An estimate that
-does not exist (a law that cannot be fitted, a number outside [0, N]) is NaN and never 0.
+Without sample uniques, the estimate is 0, and a table that is the whole population has its own uniques. An estimate
+that does not exist (a law that cannot be fitted, a number outside [0, N]) is NaN and never 0.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ LAWS: dict[str, Callable[[Frequencies, int], float]] = {
 def population_uniques(
     table: Frequencies, fraction: float, choose: Callable[[Frequencies, int], tuple[str, float]], name: str
 ) -> tuple[str, int, float]:
-    """Return the law that answers, the size of the population and S_1 of a table that is ``fraction`` of it.
+    """Return the law that was used, the size of the population and S_1 of a table that is ``fraction`` of it.
 
     Examples
     --------

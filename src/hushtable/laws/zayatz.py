@@ -11,7 +11,7 @@ __all__ = ["estimate", "once_given_size"]
 
 
 def estimate(table: Frequencies, population: int) -> float:
-    """Return S_1, the people unique in the population."""
+    """Return S_1, the number of people unique in the population."""
     weight = table.counts * once_given_size(table.sizes.astype(np.float64), table.people, population)
     chance = float(weight[table.sizes == 1].sum() / weight.sum())
     return table.of(1) * chance * population / table.people

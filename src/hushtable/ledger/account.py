@@ -1,4 +1,4 @@
-"""An account: which ledger a policy names, and what its releases commit a new one to."""
+"""An account: the ledger that a policy names, and the commitments of its releases."""
 
 from __future__ import annotations
 
@@ -32,24 +32,24 @@ class Account:
     ----------
     file : Path
     person : str
-        The column that says whose a record is.
+        Column that identifies each record's person.
     key : Path, optional
-        The ledger's key, where it does not lie beside it.
+        The ledger's key, if it is not next to the ledger.
     records : int, optional
-        How many of its releases count, from the first; all where left out. It is written down with a release, so that
-        the release can be made again after others have been added.
+        Number of its releases to use, from the first. Defaults to all. It is recorded with a release, so that
+        the release can be reproduced after others have been added.
     folder : Path, optional
-        What the policy's files are relative to.
+        Folder that the policy's files are relative to.
     spelling : Spelling
-        How people, columns and values are called in the ledger.
+        Names of people, columns and values in the ledger.
     new : bool
-        Whether there is no such ledger yet.
+        Whether the ledger is new.
     expect_new_people : bool
         Whether a release may have nobody in common with any earlier one.
     held : Verdict, optional
-        What the release was held against.
+        Result of the comparison with earlier releases.
     repeating : bool
-        Whether a release is made again that was made when the ledger had ``records`` releases.
+        Whether a release is being reproduced that was made when the ledger had ``records`` releases.
     """
 
     file: Path
@@ -83,59 +83,59 @@ class Account:
         )
 
     def opened(self) -> tuple[Key, list[Entry]]:
-        """Return the ledger's key and the releases that count.
+        """Return the ledger's key and the releases to use.
 
         Raises
         ------
         DataError
-            If the ledger is not there, not as it was left, or has fewer releases than were there before.
+            If the ledger does not exist, was changed, or has fewer releases than before.
         """
         book = Ledger(self.file, key=self.key)
         if not self.repeating and not self.new and not book.exists():
             raise DataError(
-                f"There is no ledger {str(self.file)!r}, so nothing tells what was published before.",
+                f"There is no ledger {str(self.file)!r}, so earlier releases are unknown.",
                 code="no-ledger",
-                hint="Bring it back, or mount where it is. If nothing was ever published, write 'new: true' below "
+                hint="Restore it, or mount its folder. If nothing was ever published, write 'new: true' below "
                 "'ledger' in the policy.",
             )
         key, entries = book.opened()
         if not self.repeating and self.records not in (None, len(entries)):
             raise DataError(
                 f"The ledger {str(self.file)!r} has {counted(len(entries), 'release', 'releases')}, but the policy "
-                f"counts {self.records} of them ('records').",
+                f"expects {self.records} of them ('records').",
                 code="ledger-shorter" if len(entries) < (self.records or 0) else "ledger-grown",
-                hint="Take 'records' out of the policy: it stands there so that 'hushtable verify --rerun' can repeat "
-                "the release that it came with. If the ledger lost releases, bring it back.",
+                hint="Remove 'records' from the policy: it is there so that 'hushtable verify --rerun' can repeat "
+                "the release that it came with. If the ledger lost releases, restore it.",
             )
         if not self.repeating and self.new and entries:
             raise DataError(
                 f"The policy says that the ledger {str(self.file)!r} is new, but it has "
                 f"{counted(len(entries), 'release', 'releases')}.",
                 code="ledger-not-new",
-                hint="Take 'new: true' out of the policy: with it, a ledger that is gone would go unnoticed.",
+                hint="Remove 'new: true' from the policy: with it, a missing ledger would go unnoticed.",
             )
         if self.records is not None and len(entries) < self.records:
             raise DataError(
                 f"The ledger {str(self.file)!r} has {len(entries)} releases; the release was made when it had "
                 f"{self.records}.",
                 code="ledger-shorter",
-                hint="Say where the files are that the policy names (--files).",
+                hint="Give the folder of the policy's files with --files.",
             )
         return key, entries[: self.records]
 
     def summary(self) -> dict[str, Any]:
-        """Return which ledger it is, whose a record is, and what the release was held against, as data."""
+        """Return the ledger, the person column, and the result of the comparison, as data."""
         return {"file": str(self.file), "person": self.person, "releases": self.records, **self.told()}
 
     def told(self, *, counted: bool = True) -> dict[str, int]:
-        """Return what the release was held against, for everybody; how many people only where rows are ``counted``."""
+        """Return the public result of the comparison; the number of people only if rows are ``counted``."""
         if self.held is None:
             return {}
         people = {"of_these_people": self.held.known} if counted else {}
         return {"held_against": self.held.earlier, **people}
 
     def pinned(self) -> Account:
-        """Return the account as of now; from here on it counts the releases that there are now."""
+        """Return the account as of now; from here on, it uses the releases that exist now."""
         return self if self.repeating else replace(self, records=len(self.opened()[1]), new=False, repeating=True)
 
     def again(self) -> Account:
@@ -143,11 +143,11 @@ class Account:
         return replace(self, repeating=True)
 
     def check(self, model: AllOf) -> None:
-        """Refuse models that cannot be judged across releases."""
+        """Refuse models that cannot be checked across releases."""
         check_judgeable(model)
 
     def commitments(self, table: pa.Table, columns: TablePlan, model: AllOf) -> Commitments | None:
-        """Return the signatures that people of a table have; None where models look at no column, or at several."""
+        """Return the signatures of the people of a table; None if models use no column, or several."""
         keys = model.histogram_keys()
         if len(keys) != 1:
             return None
@@ -155,12 +155,12 @@ class Account:
         return commitments(table, columns, next(iter(keys)), entries, key, self.person, self.spelling)
 
     def hold(self, release: Released) -> Account:
-        """Return the account with what a release was held against.
+        """Return the account with the result of comparing a release.
 
         Raises
         ------
         VerificationError
-            If the release breaks a promise together with those in the ledger.
+            If the release breaks a promise in combination with those in the ledger.
         """
         key, entries = self.opened()
         if not entries:

@@ -1,8 +1,8 @@
-"""Counting worlds: how many there are of a few kinds of people, and how many people have a value on average.
+"""Counting worlds of a few kinds of people, and the average number of people with each value.
 
-Kind after kind the people are given values, and what is left of the classes is remembered; arrangements that leave the
-same are counted together. So the worlds of a small part of the releases are counted exactly: a world is who has which
-value, so that an arrangement of a kind counts as often as its people can be exchanged in it.
+People are assigned values kind by kind, and the remainders of the classes are remembered; arrangements with the same
+remainder are counted together. So the worlds of a small part of the releases are counted exactly: a world is who has
+which value, so an arrangement of a kind counts as often as its people can be permuted in it.
 """
 
 from __future__ import annotations
@@ -19,27 +19,27 @@ from hushtable.arrays import FloatArray, IntArray
 __all__ = ["Part", "expected"]
 
 _WIDEST = 400
-"""A part with more variables has too many worlds to be counted."""
+"""A part with more variables has too many worlds to count."""
 
 _Rest = tuple[int, ...]
 _Cell = tuple[int, int, list[tuple[int, int]]]
-"""How many people have a value at least and at most, and where they count how much."""
+"""Bounds on the number of people with a value, and their weights in the equations."""
 
 
 @dataclass(frozen=True)
 class Part:
-    """Some kinds that have nothing to do with others.
+    """Some kinds that are independent of others.
 
     Attributes
     ----------
     open : int64 array
-        People of each kind whose value is to be found.
+        People of each kind whose value is to be determined.
     kind, low, high : int64 arrays
-        The variables, kinds ascending, and how many people have each value at least and at most.
+        The variables, kinds ascending, and bounds on the number of people with each value.
     cell, row, weight : int64 arrays
-        Where they stand in the equations.
+        Their positions in the equations.
     held : int64 array
-        What the equations add up to.
+        Right-hand sides of the equations.
     """
 
     open: IntArray
@@ -53,9 +53,9 @@ class Part:
 
 
 def expected(part: Part, limit: int) -> FloatArray | None:
-    """Return how many people have each value on average over all worlds; None where that takes too many steps.
+    """Return the average number of people with each value over all worlds; None if that takes too many steps.
 
-    All are 0 where there is no world. A value that nobody has in any world has 0.
+    All are 0 if there is no world. A value that nobody has in any world has 0.
 
     Examples
     --------
@@ -100,7 +100,7 @@ def expected(part: Part, limit: int) -> FloatArray | None:
 def _given(
     cells: Sequence[_Cell], people: int, rest: _Rest, steps: list[int]
 ) -> Iterator[tuple[tuple[int, ...], _Rest]]:
-    """Give the people of a kind their values in every way that the classes leave open, as long as steps are left."""
+    """Assign values to the people of a kind in every way that the classes allow, as long as steps are left."""
 
     def give(at: int, left: int, now: list[int], taken: list[int]) -> Iterator[tuple[tuple[int, ...], _Rest]]:
         steps[0] -= 1

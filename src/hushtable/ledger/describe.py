@@ -1,4 +1,4 @@
-"""From a release to what a ledger keeps of it."""
+"""Conversion of a release to its ledger entry."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ __all__ = ["Described", "describe", "joint", "person_column", "person_keys", "re
 
 @dataclass(frozen=True)
 class Described:
-    """What a ledger keeps of a release, and what only the house knows.
+    """A ledger entry of a release, and what must not be written.
 
     Attributes
     ----------
@@ -40,11 +40,11 @@ class Described:
     own : int64 array, records x columns
         The codes of each record's own values, in the order of the entry's records. Never written.
     promise : Promise
-        What it promises; its place among the releases is for whoever knows those to say.
+        Its promise; its position among the releases is set by the caller.
     older : dict
-        What people and values were called by 0.1.0, and what they are called now, where that differs.
+        Names of people and values in 0.1.0, and their names now, if they differ.
     spelling : Spelling
-        How its policy calls columns, which of them are new, and whose values change.
+        Its policy's names of columns, which of them are new, and which have changing values.
     """
 
     entry: Entry
@@ -55,7 +55,7 @@ class Described:
 
 
 def person_column(policy: Any, person: str | None) -> str:
-    """Return the column that says whose a record is: the one given, the policy's entity, or its only identifier.
+    """Return the column that identifies people: the given one, the policy's entity, or the only identifier.
 
     Examples
     --------
@@ -68,7 +68,7 @@ def person_column(policy: Any, person: str | None) -> str:
         identifiers = [name for name, column in columns.items() if column.get("role") == "identifier"]
         if len(identifiers) != 1:
             raise UsageError(
-                f"The policy has {len(identifiers)} identifiers, so it does not say which column tells people apart.",
+                f"The policy has {len(identifiers)} identifiers, so it does not say which column identifies people.",
                 code="no-person",
                 hint="Name it with --person COLUMN, or as 'entity' in the policy.",
             )
@@ -77,12 +77,12 @@ def person_column(policy: Any, person: str | None) -> str:
 
 
 def person_keys(table: pa.Table, column: str, key: Key, spelling: Spelling) -> tuple[PersonIds, dict[str, str]]:
-    """Return the keyed hashes of the people of a table, row by row, and those that 0.1.0 called otherwise.
+    """Return the keyed hashes of the people of a table, row by row, and those that 0.1.0 named differently.
 
     Raises
     ------
     DataError
-        If the column is not there, or does not say whose every row is.
+        If the column does not exist, or does not identify every row's person.
     """
     if column not in table.column_names:
         raise DataError(
@@ -98,7 +98,7 @@ def person_keys(table: pa.Table, column: str, key: Key, spelling: Spelling) -> t
         raise DataError(
             f"The column {column!r} does not identify a person in {int(np.count_nonzero(unknown[codes]))} of the rows.",
             code="missing-person",
-            hint="Fill it, or name another with --person.",
+            hint="Fill in these cells, or name another column with --person.",
         )
     spelt = [spelling.person(label) for label in labels]
     made = b"".join(key.person(name) for name in spelt)
@@ -112,7 +112,7 @@ def person_keys(table: pa.Table, column: str, key: Key, spelling: Spelling) -> t
 def value_keys(
     column: str, labels: Iterable[str | None], key: Key, spelling: Spelling
 ) -> tuple[list[bytes], dict[str, str]]:
-    """Return the keyed hash of every value of a column, in the order given, and those that 0.1.0 called otherwise."""
+    """Return the keyed hash of every value of a column, in the given order, and those that 0.1.0 named differently."""
     found, older = [], {}
     for label in labels:
         made = key.value(spelling.column(column), spelling.value(column, label or ""))
@@ -136,14 +136,14 @@ def describe(
     Parameters
     ----------
     release : Released
-        With the original it was made of.
+        With its original.
     key : Key
-        The ledger's.
+        Key of the ledger.
     name : str
     person : str, optional
-        The column that says whose a record is.
+        Column that identifies each record's person.
     folder : Path, optional
-        What the files of its policy are relative to.
+        Folder that the files of its policy are relative to.
     """
     own_words = getattr(release, "described", None)
     if own_words is not None:  # linked tables
@@ -167,9 +167,9 @@ def describe(
         if column in called and len(set(made)) < len(made):
             # a model that names one spelling would not see the other
             raise DataError(
-                f"Column {column!r} spells a value in several ways, which are one to the ledger.",
+                f"Column {column!r} contains several spellings of a value, which the ledger considers equal.",
                 code="spellings",
-                hint="Write each value in one way.",
+                hint="Use one spelling for each value.",
             )
         hashes.append(made)
         older |= before
@@ -199,11 +199,11 @@ def _check_release(release: Any) -> None:
     """Refuse what a ledger cannot follow."""
     if not isinstance(release, Released):
         raise UsageError(
-            f"A ledger takes releases. Got a {type(release).__name__}.",
+            f"A ledger needs a release. Got a {type(release).__name__}.",
             code="not-a-release",
             hint="Open a saved one with hushtable.open_release(folder, original).",
         )
-    release.plan.refuse_treatments("A ledger follows true values and rows that cannot be linked")
+    release.plan.refuse_treatments("A ledger tracks true values and rows that cannot be linked")
     release.plan.refuse_class_weights("A ledger", "follow")
 
 
@@ -220,7 +220,7 @@ def _columns(release: Released) -> list[tuple[str, IntArray, Sequence[str | None
 
 
 def _units(release: Released, rows: IntArray) -> IntArray:
-    """Return what every published row counts; counterfeits count as people here."""
+    """Return the units of every published row; counterfeits count as people here."""
     units, of_row = np.full(len(rows), release.encoded.unit), release.encoded.row_units
     return np.where(rows >= 0, of_row[rows], units) if len(of_row) else units
 
@@ -235,14 +235,14 @@ def _tags(persons: PersonIds, own: IntArray, hashes: Sequence[Sequence[bytes]], 
 
 
 def _hashed(make: Callable[[bytes, bytes], bytes], persons: PersonIds, parts: Iterable[bytes]) -> Any:
-    """Return the hash of each person with something of theirs, as a number."""
+    """Return the hash of each person with one of their attributes, as a number."""
     whose = np.ascontiguousarray(persons, dtype="<u8").tobytes()
     made = b"".join(make(whose[16 * i : 16 * i + 16], part) for i, part in enumerate(parts))
     return np.frombuffer(made, dtype="<u8").astype(np.uint64)
 
 
 def renamed(entries: Sequence[Entry], older: Mapping[str, str]) -> list[Entry]:
-    """Call the people and values of releases of 0.1.0, which did not know other spellings, as they are called now."""
+    """Rename the people and values of releases of 0.1.0, which did not know other spellings, to their current names."""
     return [entry if entry.known or not older else _renamed(entry, older) for entry in entries]
 
 
@@ -255,7 +255,7 @@ def _renamed(entry: Entry, older: Mapping[str, str]) -> Entry:
 
 
 def _records(table: EncodedTable, rows: IntArray, persons: PersonIds, key: Key) -> Any:
-    """Hash each record's quasi-identifiers, so that the records of one person can be told apart."""
+    """Hash each record's quasi-identifiers, so that the records of one person can be distinguished."""
     numbers, first = number_rows([c.codes[rows] for c in table.quasi], [c.coded.size for c in table.quasi])
     contents = []
     for row in rows[first].tolist():

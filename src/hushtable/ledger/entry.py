@@ -1,6 +1,6 @@
-"""What a ledger keeps of a release: who is in which class, as keyed hashes, and what the classes hold.
+"""The ledger entry of a release: who is in which class, as keyed hashes, and the contents of the classes.
 
-No name, no cell and no value is in it. People and values are keyed hashes that nobody without the ledger's
+It contains no name, no cell and no value. People and values are keyed hashes that nobody without the ledger's
 secret can make; classes are numbers, with their people and with counts of hashed values.
 """
 
@@ -34,9 +34,9 @@ class Entry:
     Attributes
     ----------
     name : str
-        What it is called.
+        Name of the release.
     added : str
-        When it was added (UTC).
+        Time when it was added (UTC).
     digest : str
         Keyed digest of the published table: the same release is not added twice.
     sensitive : tuple of str
@@ -44,13 +44,13 @@ class Entry:
     unit : int
         Units per person.
     persons : uint64 array, rows x 2
-        Whose each released record is.
+        Person of each released record.
     records : uint64 array
-        Tells the records of one person apart, by their quasi-identifiers.
+        Distinguishes the records of one person by their quasi-identifiers.
     classes : int64 array
         The class of each released record.
     counterfeits : int64 array
-        Published rows of each class that are nobody's.
+        Published rows of each class that belong to nobody.
     values : tuple of tuples of str
         For each of these columns, the keyed hashes of its values: the sensitive ones, then the others.
     entry_class, entry_units : int64 arrays
@@ -58,16 +58,16 @@ class Entry:
     entry_values : int64 array, entries x columns
         Which of ``values`` an entry has in each column.
     others : tuple of str
-        Insensitive columns that stand beside the sensitive ones, row by row.
+        Insensitive columns that are published with the sensitive ones, row by row.
     entry_rows : int64 array
-        The published rows of each entry: what an adversary sees. Empty in entries of 0.1.0.
+        The published rows of each entry, which an adversary sees. Empty in entries of 0.1.0.
     tags : uint64 array, records x columns
-        Keyed hashes of each record's person and value: whether a value has changed, and nothing else. Empty in
+        Keyed hashes of each record's person and value, which only show whether a value has changed. Empty in
         entries of 0.1.0.
     sealed : str
-        What was promised, readable with the key alone; empty in entries of 0.1.0.
+        The promise, readable only with the key; empty in entries of 0.1.0.
     linked : bool
-        Whether it is of linked tables: then nothing is known of events, and no release of the same people is judged.
+        Whether it is of linked tables: events are not recorded, so no release of the same people can be checked.
     """
 
     name: str
@@ -91,7 +91,7 @@ class Entry:
 
     @property
     def known(self) -> bool:
-        """Whether it is known whose values have changed: not in entries of 0.1.0."""
+        """Whether changes of values are known: not in entries of 0.1.0."""
         return self.tags.shape == (len(self.classes), len(self.columns))
 
     @property
@@ -114,7 +114,7 @@ class Entry:
         return self.tags[:, self.columns.index(column)]
 
     def summary(self) -> dict[str, Any]:
-        """What ``hushtable ledger list`` shows."""
+        """Return the summary for ``hushtable ledger list``."""
         return {
             "name": self.name,
             "added": self.added,

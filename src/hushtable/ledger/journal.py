@@ -1,4 +1,4 @@
-"""The ledger's file: records one after the other, each with a check that covers all before it.
+"""The ledger's file: a sequence of records, each with a check that covers all before it.
 
 ::
 
@@ -6,14 +6,14 @@
     <check of the record and of the one before> <record: one line of JSON>
     ...
 
-The key (see ``hushtable.ledger.key``) makes the checks and holds the head: how many records there are, where they end,
-and the last one's check. A changed byte breaks the chain, a record that was cut off breaks the head.
+The key (see ``hushtable.ledger.key``) makes the checks and holds the head: the number of records, where they end,
+and the last one's check. A changed byte breaks the chain, a truncated record breaks the head.
 
-Adding is three writes, each flushed to the disk: the head announces the record, the record is appended, the head moves
-on. Whoever is killed in between leaves an announcement behind. The next one finds either the whole record (it counts)
-or a part of it (it does not, and the next addition removes it). Bytes that nothing announced are tampering.
+Adding takes three writes, each flushed to the disk: the head announces the record, the record is appended, and the head
+is updated. A process killed in between leaves an announcement behind. The next one finds either the whole record (it
+counts) or a part of it (it does not, and the next addition removes it). Bytes that were not announced are tampering.
 
-One process adds at a time: the file is locked, and the lock goes with the process. Readers wait for it too.
+Only one process adds at a time: the file is locked, and the lock ends with the process. Readers wait for it too.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ class Journal:
     path : path
         The file.
     key : path, optional
-        Its key's file; by default the same name with ``.key`` behind it.
+        Its key's file. Defaults to the same name followed by ``.key``.
     patience : float
         Seconds to wait for another process.
 
@@ -77,7 +77,7 @@ class Journal:
         self.patience = patience
 
     def exists(self) -> bool:
-        """Whether the ledger was made; raises where one of its two files is gone."""
+        """Whether the ledger exists; raises if one of its two files is missing."""
         if self.path.is_dir():
             raise DataError(
                 f"{str(self.path)!r} is a folder, not a ledger.", code="ledger-unusable", hint="Name the ledger's file."
@@ -87,15 +87,15 @@ class Journal:
             read_key(self.key_path)
         if key and not here:
             raise DataError(
-                f"The ledger {str(self.path)!r} is gone, but its key is there.",
+                f"The ledger {str(self.path)!r} is missing, but its key exists.",
                 code="ledger-gone",
-                hint="Bring it back. To start anew, move the key away.",
+                hint="Restore it. To start over, move the key away.",
             )
         return key
 
     @contextmanager
     def reading(self) -> Iterator[Opened]:
-        """Read and check the whole ledger; it is empty where there is none."""
+        """Read and check the whole ledger; empty if there is none."""
         if not self.exists():
             yield Opened(Key.new(), [])
             return
@@ -106,7 +106,7 @@ class Journal:
 
     @contextmanager
     def changing(self) -> Iterator[tuple[Opened, Callable[[bytes], None]]]:
-        """Lock the ledger, made if there is none, and yield it with a function that adds a record."""
+        """Lock the ledger, created if there is none, and yield it with a function that adds a record."""
         self.exists()
         with _locked(self, changing=True) as stream:
             data = stream.read()
@@ -132,12 +132,12 @@ class Journal:
 
 
 def _begun(head: Head) -> Head:
-    """Return the head of a ledger that has its first line and no record."""
+    """Return the head of a ledger with its first line and no record."""
     return replace(head, size=len(_MAGIC), pending=None)
 
 
 def _settled(stream: IO[bytes], key: Key, head: Head, path: Path, key_path: Path) -> Key:
-    """Finish, or take back, what somebody who was stopped has announced; a new ledger gets its first line."""
+    """Finish or undo the addition of an interrupted process; a new ledger gets its first line."""
     if key.head.pending is None:
         return key
     if head.size == 0:
@@ -166,7 +166,7 @@ def _append(stream: IO[bytes], at: int, text: bytes) -> None:
 
 
 def _checked(data: bytes, key: Key, path: Path) -> tuple[list[bytes], Head]:
-    """Return the records and where they end, or raise if the file is not what its head says."""
+    """Return the records and where they end, or raise if the file does not match its head."""
     head = key.head
     if len(data) < head.size:
         raise _tampered(path, "its end is missing")
@@ -176,7 +176,7 @@ def _checked(data: bytes, key: Key, path: Path) -> tuple[list[bytes], Head]:
         return records, head
     then = head.pending
     if then is None or len(data) > then.size:
-        raise _tampered(path, "there is something behind its end")
+        raise _tampered(path, "there are bytes after its end")
     if head.size and len(data) == then.size:
         record = rest[_CHECK + 1 : -1]
         if hmac.compare_digest(rest, key.check(head.last, record).encode() + b" " + record + b"\n"):
@@ -199,21 +199,21 @@ def _chained(data: bytes, head: Head, key: Key, path: Path) -> list[bytes]:
             raise _tampered(path, f"record {number} was changed")
         records.append(record)
     if len(records) != head.count or last != head.last:
-        raise _tampered(path, "its records are not those that its key counts")
+        raise _tampered(path, "its records do not match its key")
     return records
 
 
 def _tampered(path: Path, what: str) -> DataError:
     return DataError(
-        f"The ledger {str(path)!r} is not as it was left: {what}.",
+        f"The ledger {str(path)!r} was changed: {what}.",
         code="ledger-damaged",
-        hint="Nothing was written. Bring back a copy that was not changed, with the key that belongs to it.",
+        hint="Nothing was written. Restore an unchanged copy, with its key.",
     )
 
 
 @contextmanager
 def _locked(journal: Journal, *, changing: bool) -> Iterator[IO[bytes]]:
-    """Open the file and hold its lock; that is given back when the file is closed, however the process ends."""
+    """Open the file and hold its lock, which is released when the file is closed, even if the process is killed."""
     try:
         import fcntl
     except ImportError:

@@ -1,20 +1,20 @@
-"""Whether a release may follow earlier ones: every promise, judged on what all releases tell together.
+"""Whether a release may follow earlier ones: every promise is checked against all releases combined.
 
-The adversary knows everybody's quasi-identifiers and who is in which release. Two things are judged, of every *kind*
+The adversary knows everybody's quasi-identifiers and who is in which release. Two things are checked for every *kind*
 of people (see ``hushtable.ledger.kinds``):
 
-1. **Who.** Models that promise a crowd count the people of a kind. That is complete: any combination of classes of
-   any releases is a union of kinds. 2. **What.** Models with a sensitive column judge, by their own ``score``, how
-   many people of a kind have each value on average over all worlds (see ``hushtable.ledger.worlds``). Which values
-   there are is exact. So are the averages where worlds are counted; of large parts they are those of the most even
-   table, an estimate.
+1. **Identity.** Models that promise a group size count the people of a kind. That is complete: any combination of
+classes of any releases is a union of kinds. 2. **Values.** Models with a sensitive column judge, by their own
+``score``, how many people of a kind have each value on average over all worlds (see ``hushtable.ledger.worlds``). Which
+values are possible is exact. So are the averages if worlds are counted; for large parts, they are those of the most
+even table, an estimate.
 
-The same once more for whole rows: what is published beside a value, and most people keep, tells that a row of one
-release is a row of another.
+The same is done for whole rows: columns that are published with a value, and that most people keep, reveal that a row
+of one release is a row of another.
 
-The promises are those of the new release, and those of every earlier one for the people who are in it. Whoever is in
-the new release is judged by its promise; for others, and by earlier promises, what counts is what the new release
-breaks: what was broken without it is not its fault.
+The promises are those of the new release, and those of every earlier one for the people who are in it. People in
+the new release are judged by its promise; for others, and by earlier promises, only what the new release
+breaks counts, not what was broken without it.
 
 References
 ----------
@@ -48,21 +48,21 @@ from hushtable.table.stats import GroupStats, Histogram, Key
 __all__ = ["check_judgeable", "judge"]
 
 _PARTS = PERSON_UNITS
-"""Parts of a person that averages are counted in: halves, thirds and so on are whole numbers of them."""
+"""Fractions of a person in which averages are counted: halves, thirds and so on are whole numbers of them."""
 
 
 def check_judgeable(model: AllOf) -> None:
-    """Refuse models that a ledger cannot judge across releases: it keeps no population and no beliefs."""
+    """Refuse models that a ledger cannot check across releases: it stores no population and no beliefs."""
     for member in model.members:
         if member.stats_needed() & {Stat.POPULATION, Stat.BACKGROUND}:
             raise IncompatibleError(
-                f"{member.name} counts people outside the table; the ledger keeps no account of those.",
+                f"{member.name} counts people outside the table, which the ledger does not record.",
                 code="ledger-model",
-                hint="Leave that model out, or judge the releases together in another way.",
+                hint="Remove that model, or check the combined releases in another way.",
             )
         if len(member.histogram_keys()) > 1:
             raise IncompatibleError(
-                f"{member.name} looks at several histograms at once; the ledger judges one at a time.",
+                f"{member.name} uses several histograms at once, but the ledger checks one at a time.",
                 code="ledger-model",
                 hint="Set the model on its columns jointly.",
             )
@@ -71,7 +71,7 @@ def check_judgeable(model: AllOf) -> None:
 def judge(
     now: Described, earlier: Sequence[Entry], promises: Sequence[Promise], *, limits: Limits | None = None
 ) -> Verdict:
-    """Judge a release together with earlier ones.
+    """Check a release together with earlier ones.
 
     Parameters
     ----------
@@ -81,7 +81,7 @@ def judge(
     promises : sequence of Promise
         Its own, and those of earlier releases.
     limits : Limits, optional
-        How long it may take.
+        Time limits.
     """
     history = History([*earlier, now.entry], now.own)
     case = _Case(history, limits or Limits(), promises)
@@ -110,15 +110,16 @@ def _says(one: Finding, other: Finding) -> bool:
 
 @dataclass(frozen=True)
 class _Left:
-    """What the worlds of some releases leave to every kind, by values of the key.
+    """What the worlds of some releases allow for every kind, by values of the key.
 
     Attributes
     ----------
     kinds : Kinds
     average : Histogram
-        How many of a kind have each value, in parts of a person; of fewer people than values, as if there were as many.
+        Number of people of a kind with each value, in fractions of a person; as if there were at least as many people
+        as values.
     values : int64 array, codes x columns
-        The value behind each code of ``average``, as the history numbers them.
+        The value of each code of ``average``, as the history numbers them.
     undecided : bool array
     """
 
@@ -130,7 +131,7 @@ class _Left:
 
 @dataclass(frozen=True)
 class _Case:
-    """All releases, and what was found out about them so far."""
+    """All releases, and the results so far."""
 
     history: History
     limits: Limits
@@ -142,7 +143,7 @@ class _Case:
         return len(self.history.entries) - 1
 
     def left(self, columns: Key, key: int, upto: int) -> _Left | None:
-        """Return what the first releases leave; it is found once for all models of a column."""
+        """Return what the first releases allow, computed once for all models of a column."""
         at = columns, key, upto
         if at not in self.found:
             kinds = self.history.kinds(columns, key, upto)
@@ -154,7 +155,7 @@ class _Case:
         return _averaged(kinds, len(key), worlds)
 
     def _hopeless(self, kinds: Kinds, key: Key, high: IntArray) -> BoolArray:
-        """Tell which kinds break a promise even if everything that they might have were equally likely."""
+        """Return which kinds break a promise even if all their possible values were equally likely."""
         system, n = kinds.system, len(kinds.place)
         open_to = high > 0
         many = np.bincount(system.kind[open_to], minlength=len(system.size))
@@ -170,7 +171,7 @@ class _Case:
 
     @cached_property
     def crowds(self) -> tuple[IntArray, IntArray, IntArray, IntArray]:
-        """The kind of every record, a record of each, its people, and how many earlier releases left together."""
+        """Return each record's kind, a record of each, its people, and how many earlier releases left together."""
         traces = self.history.traces
         group, first = traces.groups
         people = traces.people(group, len(first))
@@ -207,7 +208,7 @@ class _Question:
     member : PrivacyModel
         One of its models.
     beside : tuple of str
-        Columns that link rows, beside those that the model looks at.
+        Columns that link rows, in addition to those of the model.
     """
 
     case: _Case
@@ -217,21 +218,21 @@ class _Question:
 
     @property
     def own(self) -> Key:
-        """The columns that the model looks at, as its release calls them; none where it counts people alone."""
+        """The columns of the model, with their names in its release; none if it only counts people."""
         return next(iter(self.member.histogram_keys()), ())
 
     @property
     def key(self) -> Key:
-        """The same columns, as the ledger calls them."""
+        """The same columns, with their names in the ledger."""
         return self.promise.calls(self.own)
 
     @property
     def mine(self) -> bool:
-        """Whether the new release itself has promised it."""
+        """Whether the new release itself made the promise."""
         return self.promise.release == self.case.last
 
     def answered(self) -> Iterator[Finding]:
-        """Judge the people of every kind, and what the worlds leave: by the values alone, and by whole rows."""
+        """Check the people of every kind, and what the worlds allow: by the values alone, and by whole rows."""
         if not self.own and self.member.table_level:
             yield from self._whole_crowds()
         elif not self.own or Threat.IDENTITY in self.member.threats:
@@ -246,7 +247,7 @@ class _Question:
                 yield from asked._table_values(left) if self.member.table_level else asked._values(left)
 
     def _whole_crowds(self) -> Iterator[Finding]:
-        """Judge the crowds of a release together, for a model of the whole table."""
+        """Check the groups of a release together, for a model of the whole table."""
         traces, reference = self.case.history.traces, self.promise.reference
         group, first, people, _ = self.case.crowds
         about = traces.classes[first, self.promise.release] >= 0
@@ -260,7 +261,7 @@ class _Question:
         return bool(self.member.table_satisfied(stats, reference or self.promise.reference)[0])
 
     def _crowds(self) -> Iterator[Finding]:
-        """Judge the people of every kind; of a model that looks at values too, by the crowd that it needs."""
+        """Check the people of every kind; for a model that also uses values, by its minimum group size."""
         group, first, people, before = self.case.crowds
         about = self.case.history.traces.classes[first, self.promise.release] >= 0
         apart = before > people
@@ -279,11 +280,11 @@ class _Question:
             yield self._made(hit, self._worst(score), "crowd")
 
     def _left(self, upto: int) -> _Left | None:
-        """Return what the first releases leave."""
+        """Return what the first releases allow."""
         return self.case.left((*self.key, *self.beside), len(self.key), upto)
 
     def _table_values(self, left: _Left) -> Iterator[Finding]:
-        """Judge what the worlds leave to the people of a release together, for a model of the whole table."""
+        """Check what the worlds allow for the people of a release together, for a model of the whole table."""
         holds, worst = self._whole(left)
         then = None if self.mine or holds else self._left(self.case.last)
         if not holds and (then is None or self._whole(then)[0]):
@@ -292,14 +293,14 @@ class _Question:
             yield self._made(self._records(left, judged), worst, how)
 
     def _whole(self, left: _Left) -> tuple[bool, float]:
-        """Tell whether the model holds for what is left to the people of its release, and its score."""
+        """Return whether the model holds for what the people of its release may have, and its score."""
         about = np.flatnonzero(left.kinds.place[:, self.promise.release] >= 0)
         stats, reference = self._in_codes(left, about)
         holds = self._holds(stats, reference) and not left.undecided[about].any()
         return holds, self._worst(self.member.score(stats, reference)) if len(about) else float("nan")
 
     def _values(self, left: _Left) -> Iterator[Finding]:
-        """Judge what the worlds leave to every kind."""
+        """Check what the worlds allow for every kind."""
         present, about = (left.kinds.place[:, e] >= 0 for e in (self.case.last, self.promise.release))
         bad, certain, score = self.broken(left)
         # what the earlier releases told without the new one is not its fault
@@ -318,7 +319,7 @@ class _Question:
                 yield replace(made, certain=len(np.unique(people)))
 
     def broken(self, left: _Left) -> tuple[BoolArray, BoolArray, FloatArray]:
-        """Tell for which kinds the model does not hold or is undecided, whose value is certain, and all scores."""
+        """Return for which kinds the model fails or is undecided, whose value is certain, and all scores."""
         stats, reference = self._in_codes(left, np.arange(len(left.kinds.place)))
         # crowds are judged for themselves: what matters here are shares
         times = np.maximum(-(-self.member.min_group_size() * stats.unit // np.maximum(stats.units, 1)), 1)
@@ -329,7 +330,7 @@ class _Question:
         return ~good | left.undecided, (left.average.distinct() == 1) & ~left.undecided, score
 
     def _before(self, left: _Left, certain: BoolArray, score: FloatArray) -> BoolArray:
-        """Tell for which kinds the model did not hold without the new release either, and was no better."""
+        """Return for which kinds the model also failed without the new release, and was no better."""
         then = self._left(self.case.last)
         if then is None or (self.mine and not len(then.kinds.place)):
             return np.zeros(len(left.kinds.place), dtype=np.bool_)
@@ -346,10 +347,10 @@ class _Question:
         return np.asarray(was & no_worse & (now >= 0).any(axis=1))
 
     def _in_codes(self, left: _Left, some: IntArray) -> tuple[GroupStats, Reference]:
-        """Return what is left to some kinds in the codes of the promise's table, and that table.
+        """Return what some kinds may have in the codes of the promise's table, and that table.
 
-        People whom the new release leaves out may have values that it does not know. They are counted as if its table
-        held each once: behind all others where values have an order, right below the root of a hierarchy, and in the
+        People who are not in the new release may have values that it does not know. They are counted as if its table
+        contained each once: after all others if values have an order, right below the root of a hierarchy, and in the
         most sensitive category.
         """
         history, reference = self.case.history, self.promise.reference
@@ -373,7 +374,7 @@ class _Question:
         return GroupStats(people, hist.unit, {self.own: hist}), reference
 
     def _unsure(self, left: _Left) -> BoolArray:
-        """Tell which kinds are, in all releases with these columns, together with somebody whose row has changed."""
+        """Return which kinds share classes, in all releases with these columns, with a person whose row has changed."""
         history, columns, kinds = self.case.history, {*self.key, *self.beside}, left.kinds
         whole = [e for e, entry in enumerate(history.entries) if columns & set(entry.columns)]
         group, first = numbered(history.traces.classes[:, whole])
@@ -382,7 +383,7 @@ class _Question:
         return np.bincount(kinds.kind, changed[group[kinds.record]], len(kinds.place)) > 0
 
     def _records(self, left: _Left, kinds: BoolArray) -> BoolArray:
-        """Tell which records are of some kinds."""
+        """Return which records are of some kinds."""
         out = np.zeros(len(self.case.history.traces.person), dtype=np.bool_)
         out[left.kinds.record[kinds[left.kinds.kind]]] = True
         return out

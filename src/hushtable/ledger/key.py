@@ -1,11 +1,11 @@
 """The key of a ledger: its secret, and the head that says where the ledger ends.
 
-Both are in one file, readable by its owner alone, beside the ledger unless told otherwise. The secret makes the hashes
-of people and values: a ledger without it says nothing about anybody, and nobody who lacks it can add to one or change
-it unnoticed. The head counts the records and holds the check of the last one, so that a ledger whose last records were
-cut off is noticed.
+Both are in one file that only its owner can read, by default next to the ledger. The secret makes the hashes
+of people and values: a ledger without it reveals nothing about anyone, and nobody without it can add to one or change
+it unnoticed. The head counts the records and holds the check of the last one, so that a truncated ledger is
+noticed.
 
-A lost key cannot be made again: the ledger can then be neither read nor continued, and the releases in it are to be
+A lost key cannot be recreated: the ledger can then be neither read nor continued, and its releases must be
 added to a new one, from their originals.
 """
 
@@ -41,13 +41,13 @@ class Head:
     Attributes
     ----------
     count : int
-        Records in it.
+        Number of records.
     size : int
         Its length in bytes.
     last : str
         The check of its last record, which covers all before.
     pending : Head, optional
-        Where it will end once the record is written that is being added.
+        The head after the record that is being added.
     """
 
     count: int
@@ -57,7 +57,7 @@ class Head:
 
     @classmethod
     def of(cls, data: dict[str, Any]) -> Head:
-        """Return the head that stands in a key's file."""
+        """Return the head from a key's file."""
         pending = data["pending"]
         return cls(**{**data, "pending": None if pending is None else cls.of(pending)})
 
@@ -88,30 +88,30 @@ class Key:
         return hmac.digest(_purpose_key(self.secret, purpose), text, "sha256")
 
     def person(self, label: str) -> bytes:
-        """Return the 16 bytes that stand for a person."""
+        """Return the 16 bytes that identify a person."""
         return self._keyed("person", label.encode("utf-8", "surrogatepass"))[:16]
 
     def record(self, person: bytes, content: bytes) -> bytes:
-        """Return the 8 bytes that tell the records of one person apart."""
+        """Return the 8 bytes that distinguish the records of one person."""
         return self._keyed("record", person + content)[:8]
 
     def value(self, column: str, label: str) -> bytes:
-        """Return the 16 bytes that stand for a value of a column."""
+        """Return the 16 bytes that identify a value of a column."""
         name, text = (part.encode("utf-8", "surrogatepass") for part in (column, label))
         return self._keyed("value", len(name).to_bytes(8, "little") + name + text)[:16]
 
     def tag(self, person: bytes, value: bytes) -> bytes:
-        """Return the 8 bytes that tell whether a person's value is the same as before."""
+        """Return the 8 bytes that show whether a person's value is the same as before."""
         # there are as many of these as records and columns, and BLAKE2 is keyed by itself
         return hashlib.blake2b(person + value, digest_size=8, key=_purpose_key(self.secret, "tag")).digest()
 
     def seal(self, text: bytes) -> str:
-        """Return a text that only this key reads; that nobody changed it is for the ledger's checks to tell."""
+        """Return a text that only this key can read; the ledger's checks detect changes."""
         nonce = secrets.token_bytes(16)
         return base64.b64encode(nonce + self._hidden(nonce, text)).decode()
 
     def unseal(self, text: str) -> bytes:
-        """Return what was sealed.
+        """Return the sealed text.
 
         Examples
         --------
@@ -135,7 +135,7 @@ class Key:
         return self._keyed("chain", previous.encode() + b"\n" + record).hex()
 
     def text(self) -> bytes:
-        """Return the key as it stands in its file."""
+        """Return the contents of the key's file."""
         body = {"format": f"{_FORMAT}{FORMATS['ledger']}", "secret": self.secret.hex(), "head": asdict(self.head)}
         check = self._keyed("head", _canonical(body)).hex()
         return _canonical({**body, "check": check}) + b"\n"
@@ -162,7 +162,7 @@ def read_key(path: Path) -> Key:
     Raises
     ------
     DataError
-        If it is not there, not a key, changed, or open to others.
+        If it does not exist, is not a key, was changed, or is readable by others.
     """
     try:
         mode = path.stat().st_mode
@@ -171,14 +171,14 @@ def read_key(path: Path) -> Key:
         raise DataError(
             f"The ledger's key {str(path)!r} cannot be read: {os.strerror(error.errno or 0)}.",
             code="ledger-key",
-            hint="Without its key a ledger can be neither read nor continued: bring the key back, or start a new "
+            hint="Without its key, a ledger can be neither read nor continued: restore the key, or start a new "
             "ledger and add the earlier releases again.",
         ) from None
     if os.name == "posix" and stat.S_IMODE(mode) & 0o077:
         raise DataError(
             f"The ledger's key {str(path)!r} may be read or changed by others.",
             code="ledger-key-open",
-            hint=f"Take their permission away: chmod 600 {path}",
+            hint=f"Remove their permissions: chmod 600 {path}",
         )
     try:
         data = json.loads(text)
@@ -194,6 +194,6 @@ def read_key(path: Path) -> Key:
         raise DataError(
             f"{str(path)!r} is not the key of a ledger, or it was changed.",
             code="ledger-key-damaged",
-            hint="Bring back a copy of it that was not.",
+            hint="Restore an unchanged copy.",
         )
     return key

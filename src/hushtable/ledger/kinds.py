@@ -1,14 +1,14 @@
-"""Kinds of people, and what the releases say of them: one constraint problem.
+"""Kinds of people, and what the releases reveal about them: one constraint problem.
 
-People who are in the same classes of all releases are of one *kind*: nobody who knows everybody's quasi-identifiers,
-and who is in which release, can tell them apart. Let x[kind, value] be how many of a kind have a value. These are
-whole numbers from 0 on; those of a kind add up to its people, and those of a class to what the class publishes.
-Whatever satisfies that is a *world*; nobody can know more than what all worlds have in common.
+People who are in the same classes of all releases are of one *kind*: an adversary who knows everybody's
+quasi-identifiers, and who is in which release, cannot distinguish them. Let x[kind, value] be the number of people of a
+kind with a value. These are non-negative integers; those of a kind add up to its people, and those of a class to the
+published counts. Any solution is a *world*; nobody can know more than what all worlds have in common.
 
-Counterfeits are a kind of their own in each class that has some. A person whose value has changed is somebody else
-from then on: the ledger knows of whom that is so. Where people have several records, records are followed; with an
-entity each counts as its share of the person. Of several columns taken together a value is a combination, and
-releases that have only some of the columns say what they say of those.
+Counterfeits are a separate kind in each class that has some. A person whose value has changed counts as another person
+from then on; the ledger knows for whom this holds. If people have several records, records are tracked; with an
+entity, each counts as its share of the person. For several columns together, a value is a combination, and
+releases that have only some of the columns constrain those.
 """
 
 from __future__ import annotations
@@ -30,18 +30,18 @@ __all__ = ["History", "Kinds", "System"]
 
 @dataclass(frozen=True)
 class System:
-    """The constraint problem: a variable for every value that a kind might have, equations of kinds and of classes.
+    """The constraint problem: a variable for every possible value of a kind, equations of kinds and of classes.
 
     Attributes
     ----------
     size : int64 array
         Records of every kind.
     kind, code : int64 arrays
-        The variables, kinds ascending: who, and which value.
+        The variables, kinds ascending: kind and value.
     cell, row, weight : int64 arrays
-        Where the variables stand in the classes' equations, and what they are multiplied by there.
+        Positions of the variables in the classes' equations, and their coefficients.
     held : int64 array
-        What every such equation adds up to.
+        Right-hand sides of the equations.
     """
 
     size: IntArray
@@ -60,15 +60,15 @@ class Kinds:
     Attributes
     ----------
     place : int64 array, kinds x releases
-        The class of each kind in each release; -1 where it is in none.
+        The class of each kind in each release; -1 if it is in none.
     record, kind : int64 arrays
         Which records of the traces are of which kind; a record whose value changed is of several.
     values : int64 array, codes x columns
         The value (see ``History.numbers``) of each code in each column.
     widest : int64 array
-        How many different values of the first columns, the key, the richest class of each kind has.
+        Number of different values of the first columns, the key, in the richest class of each kind.
     system : System
-        Counterfeits are further kinds behind these.
+        Counterfeits are further kinds after these.
     """
 
     place: IntArray
@@ -86,7 +86,7 @@ class History:
     ----------
     entries : sequence of Entry
     own : int64 array, records x columns
-        The newest one's values, record by record, as ``describe`` gives them.
+        The newest one's values, record by record, as returned by ``describe``.
     """
 
     def __init__(self, entries: Sequence[Entry], own: IntArray) -> None:
@@ -95,12 +95,12 @@ class History:
 
     @cached_property
     def traces(self) -> Traces:
-        """In which class of which release everybody is."""
+        """The class of every person in every release."""
         return trace(self.entries)
 
     @cached_property
     def _units(self) -> IntArray:
-        """What every record counts in every release: a row, or in those of 0.1.0, which kept no rows, its share."""
+        """Weight of every record in every release: a row or, in those of 0.1.0, which kept no rows, its share."""
         units = (self.traces.classes >= 0).astype(np.int64)
         for e, entry in enumerate(self.entries):
             if not len(entry.entry_rows):
@@ -126,7 +126,7 @@ class History:
         return np.array([self.numbers[column][v] for v in entry.values[at]], dtype=np.int64)[codes[:, at]]
 
     def same(self, column: str, e: int, f: int) -> BoolArray:
-        """Tell, of every record that is in both of two releases, whether its value of a column is the same."""
+        """Return, for every record that is in both of two releases, whether its value of a column is the same."""
         rows = self.traces.rows[:, [e, f]]
         there = rows[(rows >= 0).all(axis=1)].T
         then, now = (self.entries[at].tags_of(column)[own] for at, own in zip((e, f), there, strict=True))
@@ -134,9 +134,9 @@ class History:
 
     @cached_property
     def kept(self) -> dict[str, float]:
-        """The columns that most people keep from one release to another, and the least share who keep each.
+        """The columns that most people keep from one release to another, and the smallest share who keep each.
 
-        Of releases of 0.1.0 it is not known: there nearly everybody is taken to keep them.
+        For releases of 0.1.0, this is not known: nearly everybody is assumed to keep them.
         """
         found: dict[str, list[float]] = {}
         for f, later in enumerate(self.entries):
@@ -156,15 +156,15 @@ class History:
         return [some for some in sets if some]
 
     def kinds(self, columns: Key, key: int, upto: int | None = None) -> Kinds | None:
-        """Set up the problem of some columns; None where fewer than two releases have them.
+        """Set up the problem of some columns; None if fewer than two releases have them.
 
         Parameters
         ----------
         columns : Key
         key : int
-            How many of these, from the first, are what is judged.
+            Number of these, from the first, that are judged.
         upto : int, optional
-            Only so many releases, from the first.
+            Number of releases to use, from the first.
         """
         n = len(self.entries) if upto is None else upto
         whole = [e for e in range(n) if set(columns) <= set(self.entries[e].columns)]
@@ -185,7 +185,7 @@ class History:
         return Kinds(place, record[dealt], number, coded.values, coded.widest(place, key), system)
 
     def _pieces(self, columns: Key, n: int, coded: _Coded) -> tuple[IntArray, IntArray, IntArray]:
-        """Cut everybody's records where a value of these columns has changed; return records, classes and units."""
+        """Split people's records where a value of these columns has changed; return records, classes and units."""
         traces = self.traces
         classes = traces.classes[:, :n].copy()
         classes[:, [e for e in range(n) if e not in coded.of]] = -1
@@ -212,7 +212,7 @@ class History:
         return record, cut, np.where(cut >= 0, self._units[record, :n], 0)
 
     def _contradicted(self, e: int, here: IntArray, columns: Key, coded: _Coded) -> BoolArray:
-        """Who of a release of 0.1.0, which kept no tags, has a value now that the class did not hold."""
+        """Return who of a release of 0.1.0, which kept no tags, has a value now that the class did not contain."""
         now, row = self.entries[-1], self.traces.row[here]
         if not set(columns) <= set(now.columns):
             return np.zeros(len(here), dtype=np.bool_)
@@ -227,18 +227,18 @@ _Others = tuple[int, IntArray, int]
 
 
 class _Published:
-    """What the classes of a release hold, by combinations of those of the columns that it has.
+    """The contents of a release's classes, by combinations of the columns that it has.
 
     Parameters
     ----------
     held : Histogram
         By class and by codes of the release.
     project : int64 array
-        What the codes that releases with all columns share are called here.
+        The codes here of the codes that releases with all columns share.
     first : int
         The first of its equations, one for every entry of ``held``.
     fake : int
-        What a counterfeit counts.
+        Weight of a counterfeit.
     """
 
     def __init__(self, held: Histogram, project: IntArray, first: int, fake: int) -> None:
@@ -247,7 +247,7 @@ class _Published:
         self._keys = held.groups * self._span + held.values
 
     def found(self, classes: IntArray, codes: IntArray) -> tuple[IntArray, BoolArray]:
-        """Return the equation of each class and shared code, and which of them there are."""
+        """Return the equation of each class and shared code, and which of them exist."""
         wanted = classes * self._span + self._project[codes]
         at = np.minimum(np.searchsorted(self._keys, wanted), max(len(self._keys) - 1, 0))
         return self.first + at, (codes >= 0) & (self._keys[at] == wanted)
@@ -286,7 +286,7 @@ class _Coded:
         return code[both[n:]]
 
     def widest(self, place: IntArray, key: int) -> IntArray:
-        """Return how many different values of the key the richest class of each kind has."""
+        """Return the number of different values of the key in the richest class of each kind."""
         of_key, _ = numbered(self.values[:, :key])
         widest = np.zeros(len(place), dtype=np.int64)
         for e in self._whole:
@@ -296,9 +296,9 @@ class _Coded:
         return widest
 
     def system(self, place: IntArray, weight: IntArray, size: IntArray, others: Sequence[_Others]) -> System:
-        """Set up the equations of some kinds, given their classes, what a record of each counts, and their records.
+        """Set up the equations of some kinds, given their classes, weights and numbers of records.
 
-        ``others`` are what fills classes beside them: a release, how many of each of its classes, what one counts.
+        ``others`` fill classes in addition: a release, the number in each of its classes, and the weight of one.
         """
         kind, code = self._cells(place)
         keep = np.ones(len(kind), dtype=np.bool_)

@@ -1,4 +1,4 @@
-"""Ledger: the releases of the same people, in the order in which they went out."""
+"""Ledger: the releases of the same people, in order of publication."""
 
 from __future__ import annotations
 
@@ -29,25 +29,25 @@ from hushtable.release.released import Released
 __all__ = ["Ledger", "advised", "held_against"]
 
 _FEW = 5
-"""Of fewer people in common nothing is asked."""
+"""Minimum number of common people for a question."""
 
 
 class Ledger:
     """An append-only, checked file of releases of the same people.
 
-    It keeps keyed hashes of people and values and the classes' counts; no name, no cell, no value.
+    It keeps keyed hashes of people and values and the classes' counts: no names, no cells, no values.
 
     Parameters
     ----------
     path : path
-        The file. It is made by the first ``add``.
+        The file. The first ``add`` creates it.
     key : path, optional
-        The file of its secret and its head; by default the same name with ``.key`` behind it. Keep it where only the
-        owner of the data can read it: without it the ledger tells nothing, and cannot be continued.
+        The file of its secret and its head. Defaults to the same name followed by ``.key``. Keep it where only the
+        owner of the data can read it: without it, the ledger reveals nothing and cannot be continued.
     person : str, optional
-        The column that says whose a record is; by default the policy's ``entity``, or its only identifier.
+        Column that identifies each record's person. Defaults to the policy's ``entity``, or its only identifier.
     folder : path, optional
-        What the files are relative to that a release's policy names.
+        Folder that the files of a release's policy are relative to.
     patience : float
         Seconds to wait for another process that is using the ledger.
 
@@ -89,19 +89,19 @@ class Ledger:
 
     @property
     def key_path(self) -> Path:
-        """Where the secret is."""
+        """Path of the secret."""
         return self._journal.key_path
 
     def exists(self) -> bool:
-        """Whether the ledger was made."""
+        """Whether the ledger exists."""
         return self._journal.exists()
 
     def entries(self) -> list[Entry]:
-        """Return what is known of every release, the oldest first; the whole file is checked."""
+        """Return the entry of every release, oldest first; the whole file is checked."""
         return self.opened()[1]
 
     def overlap(self) -> IntArray:
-        """Return how many people every two releases have in common: releases x releases.
+        """Return the number of people that every two releases have in common: releases x releases.
 
         Examples
         --------
@@ -113,15 +113,15 @@ class Ledger:
         return np.array(shared, dtype=np.int64).reshape(len(people), len(people))
 
     def opened(self) -> tuple[Key, list[Entry]]:
-        """Return the key and what is known of every release."""
+        """Return the key and the entry of every release."""
         with self._journal.reading() as opened:
             return opened.key, [Entry.of_line(line) for line in opened.records]
 
     def check(self, release: Released | Any, *, expect_new_people: bool = False) -> Verdict:
-        """Judge a release together with all that are in the ledger; changes nothing.
+        """Check a release together with all releases in the ledger; changes nothing.
 
-        A release that is in the ledger itself is judged together with those before it. Linked tables are refused if
-        somebody in them is in an earlier release, and so is every later release of their people.
+        A release that is in the ledger itself is checked together with those before it. Linked tables are refused if
+        a person in them is in an earlier release, and so is every later release of their people.
 
         Parameters
         ----------
@@ -143,20 +143,20 @@ class Ledger:
         ----------
         release : Release or LinkedRelease
         name : str
-            What to call it.
+            Name for the release.
         expect_new_people : bool
             Whether it may have nobody in common with any earlier one.
 
         Raises
         ------
         VerificationError
-            If a model breaks once the releases are put together; the ledger stays as it is.
+            If a model breaks in combination with earlier releases; the ledger stays unchanged.
         UsageError
-            If this very release is in the ledger already, or if a question has to be answered first.
+            If the same release is in the ledger already, or if a question must be answered first.
         DataError
-            If the ledger is not as it was left.
+            If the ledger was changed.
         OutputError
-            If another process does not give it free, or it cannot be written.
+            If another process does not release it, or it cannot be written.
         """
         if not self.exists():
             # a release that cannot be added makes no ledger either
@@ -167,7 +167,7 @@ class Ledger:
             at = _place(now.entry, entries)
             if at is not None:
                 raise UsageError(
-                    f"This very release is in the ledger already: {entries[at].name or 'without a name'}, number "
+                    f"The same release is in the ledger already: {entries[at].name or 'without a name'}, number "
                     f"{at + 1}, added {entries[at].added}.",
                     code="already-added",
                     hint="Nothing was added.",
@@ -179,14 +179,14 @@ class Ledger:
 
 
 def held_against(now: Described, entries: Sequence[Entry], key: Key, *, expect_new_people: bool = False) -> Verdict:
-    """Judge a release together with earlier ones: by its own promise, and by theirs."""
+    """Check a release together with earlier ones: by its own promise, and by theirs."""
     earlier, promises = renamed(entries, now.older), [now.promise, *opened(entries, key)]
     cases = {promise.ignores_case for promise in promises} | ({False} if len(promises) <= len(entries) else set())
     if len(cases) > 1:
         raise DataError(
-            "Releases of one ledger must agree on whether capital letters make a difference ('case: ignore').",
+            "Releases of one ledger must agree on whether case matters ('case: ignore').",
             code="ledger-case",
-            hint="Write 'case' as the earlier releases had it, or add them to a new ledger, from their originals.",
+            hint="Set 'case' as in the earlier releases, or add them to a new ledger, from their originals.",
         )
     singles = [entry for entry in earlier if not entry.linked]
     verdict = _with_linked(now, earlier)
@@ -197,13 +197,13 @@ def held_against(now: Described, entries: Sequence[Entry], key: Key, *, expect_n
     asked = []
     if entries and not verdict.known and not expect_new_people:
         asked.append(
-            "Nobody of this release is in an earlier one. If they are all new, say so with --expect-new-people (in a "
-            "policy: 'expect_new_people: true' below 'ledger'); if not, people are called otherwise than before."
+            "Nobody in this release is in an earlier one. If they are all new, confirm it with --expect-new-people "
+            "(in a policy: 'expect_new_people: true' below 'ledger'); if not, people were named differently before."
         )
     for name, column in now.promise.called.items():
         if singles and name not in now.spelling.new and not any(column in entry.columns for entry in singles):
             asked.append(
-                f"No earlier release has a column {column!r}. Name the one that it was in the policy, "
+                f"No earlier release has a column {column!r}. Name its earlier name in the policy with "
                 f"'same_as: ...' below the column, or write 'same_as: false' if it is new."
             )
     asked += _changed(now, singles)
@@ -232,7 +232,7 @@ def _people(entry: Entry) -> Any:
 
 
 def _changed(now: Described, earlier: Sequence[Entry]) -> list[str]:
-    """Ask about sensitive columns in which most people have another value than in the last release."""
+    """Ask about sensitive columns in which most people have a different value from the last release."""
     history = History([*earlier, now.entry], now.own)
     asked = []
     for name, column in now.promise.called.items():
@@ -242,14 +242,14 @@ def _changed(now: Described, earlier: Sequence[Entry]) -> list[str]:
         same = history.same(column, before[-1], -1)
         if len(same) >= _FEW and 2 * np.count_nonzero(same) < len(same):
             asked.append(
-                f"Most people have another value of {column!r} than before. If their values changed, write 'changes: "
-                "true' below the column in the policy; if not, they are spelt or coded otherwise."
+                f"Most people have a different value of {column!r} than before. If their values changed, write "
+                f"'changes: true' below the column in the policy; if not, values are spelled or coded differently."
             )
     return asked
 
 
 def _place(entry: Entry, entries: list[Entry]) -> int | None:
-    """Return where this very release is: the same table, of the same people in the same classes."""
+    """Return the position of the same release: the same table, of the same people in the same classes."""
     parts = ("persons", "records", "classes", "entry_class", "entry_values", "entry_units")
     for at, other in enumerate(entries):
         # 0.1.0 made its digests otherwise
@@ -263,7 +263,7 @@ def _place(entry: Entry, entries: list[Entry]) -> int | None:
 
 
 _MOST = 100_000
-"""Records of a release up to which changes are tried."""
+"""Maximum number of records of a release for which changes are tried."""
 
 
 def advised(now: Described, earlier: Sequence[Entry], promises: Sequence[Promise], verdict: Verdict) -> Verdict:
@@ -279,8 +279,8 @@ def advised(now: Described, earlier: Sequence[Entry], promises: Sequence[Promise
         advice.append("Publish the same classes as before, or unions of them.")
     if any(f.how == "values" for f in verdict.findings):
         linking = _linking(verdict)
-        but = f", but not while {' and '.join(map(repr, linking))} tell which rows are the same" if linking else ""
-        advice.append(f"Where people come and go, m-invariance keeps their values hidden{but}.")
+        but = f", but not while {' and '.join(map(repr, linking))} reveal which rows are the same" if linking else ""
+        advice.append(f"If people come and go, m-invariance keeps their values hidden{but}.")
     return replace(verdict, advice=tuple(advice))
 
 
@@ -318,12 +318,12 @@ def _changes(
 
 
 def _linking(verdict: Verdict) -> list[str]:
-    """Return the columns that do nothing but link the rows of several releases."""
+    """Return the columns that only link the rows of several releases."""
     return sorted({name for finding in verdict.findings for name in finding.beside})
 
 
 def _touched(classes: IntArray, hit: BoolArray) -> IntArray:
-    """Return the new classes of some people, and of those who were in earlier classes with them."""
+    """Return the new classes of some people, and of those who shared earlier classes with them."""
     company = hit.copy()
     for own in classes[:, :-1].T:
         company |= np.isin(own, own[hit & (own >= 0)])
@@ -359,7 +359,7 @@ def _lacking(now: Described, name: str) -> Described:
 
 
 def _without(promise: Promise, name: str) -> Promise:
-    """Return a promise without the models of a column, where it is the new release's."""
+    """Return a promise without the models of a column, if it is the new release's."""
     if promise.name:
         return promise
     kept = [m for m in promise.model.members if not any(name in promise.calls(key) for key in m.histogram_keys())]

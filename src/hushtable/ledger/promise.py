@@ -1,7 +1,7 @@
-"""What a release promised: its models, and what they know of its whole table; sealed, so that only the key opens it.
+"""The promise of a release: its models, and their reference to its whole table, sealed with the key.
 
-A new release is held against the promises of all earlier ones. Models name values (``only: [HIV]``), and the ledger
-must not tell any: so they are kept in a form that nobody can read without the ledger's key.
+A new release is checked against the promises of all earlier ones. Models name values (``only: [HIV]``), which the
+ledger must not reveal: so promises are kept in a form that nobody can read without the ledger's key.
 """
 
 from __future__ import annotations
@@ -32,17 +32,17 @@ class Promise:
     Attributes
     ----------
     release : int
-        Its place among all releases.
+        Its position among all releases.
     name : str
-        What the release is called; empty for the new one.
+        Name of the release; empty for the new one.
     model : AllOf
         Bound to their columns.
     reference : Reference
         The release's whole table.
     called : mapping of str to str
-        What its columns are called in the ledger, where that differs.
+        Names of its columns in the ledger, if they differ.
     ignores_case : bool
-        Whether capital letters make no difference to who is who.
+        Whether case is ignored when people are compared.
     """
 
     release: int
@@ -53,12 +53,12 @@ class Promise:
     ignores_case: bool = False
 
     def calls(self, key: Names) -> Names:
-        """Return what some columns are called in the ledger."""
+        """Return the names of some columns in the ledger."""
         return tuple(self.called.get(name, name) for name in key)
 
 
 def sealed(promise: Promise, key: Key) -> str:
-    """Return the promise of a release as a text that only the key opens."""
+    """Return the promise of a release as a text that only the key can open."""
     model, reference = promise.model, promise.reference
     data = {
         "models": [[m.name, m.values()] for m in model.members],
@@ -72,7 +72,7 @@ def sealed(promise: Promise, key: Key) -> str:
 
 
 def opened(entries: Sequence[Entry], key: Key) -> list[Promise]:
-    """Return the promises of earlier releases; those of 0.1.0 kept none."""
+    """Return the promises of earlier releases; those of 0.1.0 have none."""
     found = []
     for e, entry in enumerate(entries):
         if entry.sealed:
@@ -87,12 +87,12 @@ def _model(given: Sequence[tuple[str, Mapping[str, Any]]]) -> AllOf:
     try:
         return AllOf(tuple(models.build(name, dict(values)) for name, values in given))
     except HushtableError as error:
-        error.add_note("An earlier release of the ledger was promised under this model.")
+        error.add_note("An earlier release in the ledger promised this model.")
         raise
 
 
 def _attribute(data: Mapping[str, Any]) -> Attribute:
-    """Return a column of a promise's table from what ``sealed`` wrote: its fields, arrays as lists."""
+    """Return a column of a promise's table from the output of ``sealed``: its fields, arrays as lists."""
     arrays = {"units": np.int64, "numbers": np.float64, "categories": np.int64}
     made = {name: np.array(data[name], dtype=kind) for name, kind in arrays.items() if data[name] is not None}
     return Attribute(**{

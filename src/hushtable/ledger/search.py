@@ -1,6 +1,6 @@
-"""Searching for worlds: which values occur in some whole-number solution of the equations, by HiGHS.
+"""Search for worlds: which values occur in some integer solution of the equations, with HiGHS.
 
-One solution is asked for that gives as many people as possible values that no solution so far has given; where the best
+A solution is requested that gives as many people as possible values that no solution so far has given; if the best
 one gives none, none of these values occurs in any world. So a few solutions decide all values at once, exactly.
 """
 
@@ -22,12 +22,12 @@ _NEAR = 1e-7
 
 @dataclass
 class Limits:
-    """How long a judgement may take.
+    """Limits of a check.
 
     Parameters
     ----------
     seconds : float
-        After that nothing more is searched for, and what is not decided is not accepted.
+        After this time, the search stops, and undecided parts are not accepted.
     steps : int
         Steps of counting a part's worlds before they are searched instead.
     cells : int
@@ -41,14 +41,14 @@ class Limits:
 
     @property
     def left(self) -> float:
-        """Seconds that are left; the clock starts when it is first asked."""
+        """Return the seconds that are left; the clock starts at the first call."""
         now = time.monotonic()
         self._until = self._until or now + self.seconds
         return max(self._until - now, 0.0)
 
 
 def possible(part: Part, limits: Limits) -> BoolArray | None:
-    """Tell which variables are above 0 in some world; None where that was not decided, or where there is none."""
+    """Return which variables are above 0 in some world; None if that was not decided, or if there is no world."""
     try:
         from scipy.optimize import Bounds, LinearConstraint, milp
         from scipy.sparse import csr_array, vstack
@@ -97,7 +97,7 @@ def _solves(part: Part, world: IntArray) -> bool:
 
 
 def evened(part: Part, occurs: BoolArray) -> FloatArray | None:
-    """Return the most even table that satisfies all equations, over the values that occur; None where none is found."""
+    """Return the most even table that satisfies all equations, over the possible values; None if none is found."""
     x = np.where(occurs, 1.0, 0.0)
     weight = part.weight.astype(np.float64)
     heaviest = np.zeros(len(part.held))

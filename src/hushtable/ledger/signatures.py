@@ -1,7 +1,7 @@
-"""Signatures: which sensitive values the classes of people had in the last release that they were in.
+"""Signatures: the sensitive values of a person's class in the last release that the person was in.
 
-The ledger knows values as keyed hashes. They are recognised among the values of the new table, and among those that
-the policy names (``order``, ``categories``, a taxonomy): a signature may hold a value that nobody has any more.
+The ledger knows values as keyed hashes. They are recognized among the values of the new table, and among those that
+the policy names (``order``, ``categories``, a taxonomy): a signature may contain a value that nobody has any more.
 """
 
 from __future__ import annotations
@@ -33,12 +33,12 @@ _Hashed = tuple[str, ...]
 
 @dataclass(frozen=True)
 class Commitments:
-    """What earlier releases have committed a new one to.
+    """Commitments of earlier releases to a new one.
 
     Attributes
     ----------
     columns : TablePlan
-        The columns, with the values that a signature needs though no record has them.
+        The columns, with the values that a signature needs even if no record has them.
     key : stats.Key
         The sensitive (or joint) column.
     signatures : tuple of sets
@@ -48,7 +48,7 @@ class Commitments:
     left : int64 array
         The signature that a row's person had before the value changed; -1 for all others.
     alone : bool array
-        Whose signature was given to them alone.
+        Whether a row's person is the only one with the signature.
     """
 
     columns: TablePlan
@@ -79,12 +79,12 @@ def commitments(
     person: str,
     spelling: Spelling,
 ) -> Commitments | None:
-    """Find the signatures of a table's people; None where nobody has one.
+    """Find the signatures of a table's people; None if nobody has one.
 
     Raises
     ------
     DataError
-        If a signature holds a value that neither the table nor the policy names.
+        If a signature contains a value that neither the table nor the policy names.
     """
     called = tuple(spelling.column(n) for n in key)
     persons, older = person_keys(table, person, secret, spelling)
@@ -111,8 +111,8 @@ def commitments(
         signature, unknown = signature_of[places[-1]]
         if own in signature and unknown:
             raise DataError(
-                f"Earlier classes held {unknown} values of {' and '.join(map(repr, key))} that neither the table nor "
-                "the policy names, so that no counterfeit can stand for them.",
+                f"Earlier classes contained {unknown} values of {' and '.join(map(repr, key))} that neither the table "
+                f"nor the policy names, so no counterfeit can represent them.",
                 code="unknown-signature",
                 hint="Name all values of the column in the policy, as 'categories' or 'order'.",
             )
@@ -147,7 +147,7 @@ def _classes_of(persons: PersonIds, entries: Sequence[Entry], key: stats.Key) ->
 def _signature(
     entry: Entry, label: int, called: stats.Key, named: Sequence[Mapping[str, str]]
 ) -> tuple[frozenset[_Hashed], int]:
-    """Return the labels of a class's values, and how many have a hash that nothing here gives."""
+    """Return the labels of a class's values, and the number of those with an unknown hash."""
     columns = [entry.sensitive.index(n) for n in called]
     start, end = np.searchsorted(entry.entry_class, [label, label + 1])
     found = [

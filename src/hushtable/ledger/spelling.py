@@ -1,9 +1,9 @@
-"""One spelling for everybody and everything: the same person and the same value are the same however they are written.
+"""One spelling for everybody and everything: the same person or value is the same in any notation.
 
-``1``, ``1.0``, ``01`` and ``+1`` are one number; text is compared in Unicode's composed form and without outer white
-space; ``case: ignore`` makes no difference between capital and small letters. A column that has another name than in
-earlier releases says so (``same_as``), with a file that maps its values where they were coded anew. Two spellings of
-one table that are the same here count as one: that can only make a judgement stricter.
+``1``, ``1.0``, ``01`` and ``+1`` are one number; text is compared in Unicode's composed form and without surrounding
+white space; ``case: ignore`` ignores case. A column that had another name in earlier releases says so (``same_as``),
+with a file that maps its values if they were recoded. Two spellings in one table that are the same here count as one:
+that can only make a check stricter.
 """
 
 from __future__ import annotations
@@ -43,19 +43,19 @@ def plain(text: str, *, ignore_case: bool = False) -> str:
 
 @dataclass(frozen=True)
 class Spelling:
-    """How a policy's people, columns and values are called in the ledger.
+    """Names of a policy's people, columns and values in the ledger.
 
     Attributes
     ----------
     ignore_case : bool
     called : mapping of str to str
-        The names of columns that earlier releases called otherwise.
+        The names of columns that had other names in earlier releases.
     new : set of str
         Columns that no earlier release has.
     changing : set of str
         Columns whose values change from one release to another.
     recoded : mapping of str to mapping
-        The values of a column, and what earlier releases called them.
+        The values of a column, and their names in earlier releases.
     """
 
     ignore_case: bool = False
@@ -66,7 +66,7 @@ class Spelling:
 
     @classmethod
     def of(cls, policy: Mapping[str, Any], folder: Path | None) -> Spelling:
-        """Return what a policy says; its files are relative to the folder."""
+        """Return a policy's spelling; its files are relative to the folder."""
         called, recoded = {}, {}
         columns = policy.get("columns", {})
         new = frozenset(name for name, column in columns.items() if column.get("same_as") is False)
@@ -85,20 +85,20 @@ class Spelling:
             raise DataError(
                 f"Two columns are called {twice!r} in the ledger.",
                 code="same-column",
-                hint="Correct 'same_as', or leave one of the columns out.",
+                hint="Correct 'same_as', or remove one of the columns.",
             )
         return cls(ignore, called, new, changing, recoded)
 
     def person(self, label: str) -> str:
-        """Return how a person is called."""
+        """Return the name of a person."""
         return plain(label, ignore_case=self.ignore_case)
 
     def column(self, name: str) -> str:
-        """Return how a column is called."""
+        """Return the name of a column."""
         return self.called.get(name, name)
 
     def value(self, column: str, label: str) -> str:
-        """Return how a value of a column is called."""
+        """Return the name of a value of a column."""
         spelt = plain(label, ignore_case=self.ignore_case)
         if column not in self.recoded or not spelt:
             return spelt
@@ -106,13 +106,13 @@ class Spelling:
             raise DataError(
                 f"The file that 'same_as' names does not map every value of column {column!r}.",
                 code="bad-mapping",
-                hint="Map every value: to itself, where it is called as before.",
+                hint="Map every value, unchanged ones to themselves.",
             )
         return self.recoded[column][spelt]
 
 
 def _mapping(path: Path, ignore_case: bool) -> dict[str, str]:
-    """Read a file of two columns: a value of this release, and what earlier ones called it."""
+    """Read a file of two columns: a value of this release, and its name in earlier ones."""
     from hushtable.io.files import read_table
 
     table = read_table(path)
@@ -120,7 +120,7 @@ def _mapping(path: Path, ignore_case: bool) -> dict[str, str]:
         raise DataError(
             f"{str(path)!r} has {table.num_columns} columns; a mapping of values has two.",
             code="bad-mapping",
-            hint="The first holds the values of this release, the second what earlier releases call them.",
+            hint="The first has the values of this release, the second their names in earlier releases.",
         )
     ours, theirs = (["" if v is None else str(v) for v in column.to_pylist()] for column in table.columns)
     found: dict[str, str] = {}

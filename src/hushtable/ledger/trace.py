@@ -1,12 +1,12 @@
-"""Traces: in which class of which release everybody is.
+"""Traces: the class of every person in every release.
 
-A trace is one class per release, or none. People with the same trace cannot be told apart by anybody who knows the
-quasi-identifiers of all, and who is in which release; what any intersection or difference of published classes holds is
-a union of traces. So a trace is to releases together what a class is to one release.
+A trace is one class per release, or none. An adversary who knows everybody's quasi-identifiers, and who is in which
+release, cannot distinguish people with the same trace; any intersection or difference of published classes is
+a union of traces. So a trace is to combined releases what a class is to one release.
 
-Everybody is followed by name, whatever happens to the quasi-identifiers. Of somebody who has several records, those
-with the same quasi-identifiers are the same, then those with the same values; the others are taken in the order of
-their classes: that the person is in both classes is known, whichever record became which.
+People are tracked by name, even if their quasi-identifiers change. For a person with several records, those
+with the same quasi-identifiers are the same, then those with the same values; the others are matched in the order of
+their classes: the person is known to be in both classes, whichever record became which.
 """
 
 from __future__ import annotations
@@ -31,11 +31,11 @@ class Traces:
     Attributes
     ----------
     classes : int64 array, records x releases
-        The class of each record in each release; -1 where it is not in it. The last release is the new one.
+        The class of each record in each release; -1 if it is not in it. The last release is the new one.
     person : int64 array
-        Whose each record is.
+        Person of each record.
     rows : int64 array, records x releases
-        Each record's place in each release; -1 where it is not in it.
+        Each record's position in each release; -1 if it is not in it.
     """
 
     classes: IntArray
@@ -44,7 +44,7 @@ class Traces:
 
     @property
     def row(self) -> IntArray:
-        """Each record's place in the new release."""
+        """Each record's position in the new release."""
         return self.rows[:, -1]
 
     @cached_property
@@ -54,7 +54,7 @@ class Traces:
 
     @cached_property
     def before(self) -> IntArray:
-        """The trace of each record in the earlier releases alone."""
+        """The trace of each record in the earlier releases only."""
         return numbered(self.classes[:, :-1])[0]
 
     def people(self, group: IntArray, n_groups: int) -> IntArray:
@@ -64,7 +64,7 @@ class Traces:
 
 
 def numbered(rows: IntArray) -> tuple[IntArray, IntArray]:
-    """Number the distinct rows of a matrix of numbers from -1 on, in their order; return a row of each too.
+    """Number the distinct rows of a matrix of numbers from -1 on, in their order; also return one row of each.
 
     Examples
     --------
@@ -77,7 +77,7 @@ def numbered(rows: IntArray) -> tuple[IntArray, IntArray]:
 
 
 def trace(entries: Sequence[Entry]) -> Traces:
-    """Follow everybody through these releases, the new one last.
+    """Track everybody through these releases, the new one last.
 
     Examples
     --------
@@ -113,7 +113,7 @@ def trace(entries: Sequence[Entry]) -> Traces:
 
 
 def _mark(entry: Entry) -> AnyArray:
-    """Number the values that a person's records have, so that those with the same values are told; 0 for unknown."""
+    """Number the values of a person's records, so that those with the same values are recognized; 0 for unknown."""
     mark = np.zeros(len(entry.classes), dtype=np.uint64)
     for tag in entry.tags.T if entry.known else ():
         mark = mark * np.uint64(0x9E3779B97F4A7C15) + tag
@@ -121,10 +121,10 @@ def _mark(entry: Entry) -> AnyArray:
 
 
 def _continued(then: Sequence[AnyArray], now: Sequence[AnyArray]) -> IntArray:
-    """Return which of the records followed so far each record continues; numbers behind those are new ones.
+    """Return which of the tracked records each record continues; higher numbers are new ones.
 
-    Both are owners, quasi-identifiers and values. Records that agree in all of these are the same, then those that
-    agree in the quasi-identifiers, then in the values.
+    Both arguments are owners, quasi-identifiers and values. Records that agree in all of these are the same, then those
+    that agree in the quasi-identifiers, then in the values.
     """
     at = np.full(len(now[0]), -1, dtype=np.int64)
     free, rest = np.arange(len(then[0])), np.arange(len(now[0]))
@@ -137,7 +137,7 @@ def _continued(then: Sequence[AnyArray], now: Sequence[AnyArray]) -> IntArray:
 
 
 def _paired(one: Sequence[AnyArray], other: Sequence[AnyArray]) -> tuple[IntArray, IntArray]:
-    """Pair equal rows of two tables, each with one at most and in their order; return the places of the pairs."""
+    """Pair equal rows of two tables, each at most once and in their order; return the positions of the pairs."""
     label = _labelled([np.concatenate(both) for both in zip(one, other, strict=True)])
     n = len(one[0])
     mine, theirs = (own * (len(label) + 1) + _turns(own) for own in (label[:n], label[n:]))

@@ -1,4 +1,4 @@
-"""What the ledger says about a release: which promises break with it, for how many people, never for whom."""
+"""The ledger's verdict on a release: which promises it breaks, for how many people, never for whom."""
 
 from __future__ import annotations
 
@@ -27,31 +27,31 @@ def counted(n: int, one: str, many: str) -> str:
 
 @dataclass(frozen=True)
 class Finding:
-    """One model that does not hold for somebody once the releases are put together.
+    """One model that does not hold for some people in combination with earlier releases.
 
     Attributes
     ----------
     model : str
     parameters : mapping
     how : str
-        "crowd" where too few people are left together, "values" where too little is left open of their values,
-        "undecided" where that was not found out, "linked" where linked tables keep it from being judged.
+        "crowd" if too few people share a trace, "values" if too little is open about their values,
+        "undecided" if that was not determined, "linked" if linked tables prevent a check.
     people : int
-        Whom it breaks for.
+        Number of people for whom it breaks.
     worst : float
         The worst score among them.
     bound : str
-        What the model needs, in words.
+        Requirement of the model, in words.
     promised : str
-        The earlier release that promised it; empty where it is the new one.
+        The earlier release that promised it; empty for the new one.
     left, came : int
-        How many of these people the new release leaves out, and how many only it has.
+        Number of these people who are not in the new release, and who are only in it.
     certain : int
-        How many of them have a single value left.
+        Number of them with a single possible value.
     columns, beside : tuple of str
         The columns of the values, and those of them that only link rows.
     records : int64 array
-        Which records it concerns, by their place among all; for whoever looks for a remedy, and never shown.
+        The records concerned, by their position among all; for finding a remedy, and never shown.
     """
 
     model: str
@@ -70,11 +70,11 @@ class Finding:
 
     @property
     def key(self) -> tuple[str, ...]:
-        """The columns that the model looks at."""
+        """The columns of the model."""
         return self.columns[: len(self.columns) - len(self.beside)]
 
     def sentence(self) -> str:
-        """The finding in words."""
+        """Return the finding in words."""
         given = ", ".join(f"{k}={v}" for k, v in self.parameters.items())
         by = f", promised by {self.promised}," if self.promised else ""
         people = counted(self.people, "person", "people")
@@ -86,12 +86,14 @@ class Finding:
         if self.how == "undecided":
             return (
                 f"{self.model}({given}){by} could not be decided for {people}, so it is not accepted. Classes that "
-                "change less can be decided; of releases that 0.1.0 added, the ledger does not know whose value changed"
+                "change less can be decided; for releases added by 0.1.0, the ledger does not know whose value changed"
             )
-        return f"{self.model}({given}){by} breaks for {people}: {self.worst:.6g}, not {self.bound}. {self.story()}"
+        return (
+            f"{self.model}({given}){by} fails for {people}: {self.worst:.6g} (required: {self.bound}). {self.story()}"
+        )
 
     def story(self) -> str:
-        """What an adversary would do."""
+        """Return what an adversary would do."""
         moved = self.people - self.left - self.came
         parts = [
             f"{counted(n, 'person', 'people')} {what}"
@@ -101,15 +103,15 @@ class Finding:
         parts = parts or ["nobody left or came"]
         seen = ", ".join(parts[:-1]) + (" and " if len(parts) > 1 else "") + parts[-1]
         if self.how == "crowd":
-            return f"Somebody who sees that {seen} is left with too few people to choose from"
+            return f"An adversary who sees that {seen} is left with too few candidates"
         names = " and ".join(self.key) or "value"
-        linked = f" and finds the same rows again by {' and '.join(self.beside)}" if self.beside else ""
+        linked = f" and recognizes the same rows by {' and '.join(self.beside)}" if self.beside else ""
         known = (
-            f"knows the {names} of {counted(self.certain, 'person', 'people')} for certain"
+            f"knows the {names} of {counted(self.certain, 'person', 'people')} with certainty"
             if self.certain
-            else f"can tell too much about their {names}"
+            else f"learns too much about their {names}"
         )
-        return f"Somebody who sees that {seen}, subtracts what the others have{linked}, {known}"
+        return f"An adversary who sees that {seen} and subtracts the values of the others{linked} {known}"
 
     def as_dict(self) -> dict[str, Any]:
         """JSON-ready summary."""
@@ -134,11 +136,11 @@ class Verdict:
         People of the release who are in an earlier one.
     findings : tuple of Finding
     already : str
-        The name of the earlier release that is this very one; empty where there is none.
+        The name of the earlier release that is the same; empty if there is none.
     advice : tuple of str
         Changes that would be accepted.
     asked : tuple of str
-        What has to be answered before the release is accepted.
+        Questions to answer before the release is accepted.
 
     Examples
     --------
@@ -146,7 +148,8 @@ class Verdict:
     >>> verdict.ok
     False
     >>> verdict.findings[0].sentence()  # doctest: +ELLIPSIS
-    'k-anonymity(k=3) breaks for 4 people: 2, not >= 3. Somebody who sees that 1 person left, 1 person came and ...'
+    'k-anonymity(k=3) fails for 4 people: 2 (required: >= 3). An adversary who sees that 1 person left, 1 person came
+    and ...'
     """
 
     earlier: int
@@ -159,11 +162,11 @@ class Verdict:
 
     @property
     def ok(self) -> bool:
-        """Whether every promise holds, and nothing is left to be answered."""
+        """Whether every promise holds, and no question is open."""
         return not self.findings and not self.asked
 
     def raise_if_refused(self) -> None:
-        """Raise ``VerificationError`` with every model that breaks, ``UsageError`` with what has to be answered."""
+        """Raise ``VerificationError`` with every model that fails, or ``UsageError`` with the open questions."""
         if self.ok:
             return
         if not self.findings:
@@ -179,14 +182,14 @@ class Verdict:
         if not self.earlier:
             # nothing but the release itself: its classes have enough rows, of fewer people
             raise VerificationError(
-                "A ledger counts people, and some have several rows of this release. Counted by people it breaks what "
-                f"it promises: {told}.",
+                "A ledger counts people, and some have several rows in this release. Counted by people, it breaks its "
+                f"promise: {told}.",
                 code="ledger-refused",
-                hint="Name the column that says whose a row is as 'entity' in the policy, and run it again.",
+                hint="Set 'entity' in the policy to the column that identifies each row's person, and run it again.",
             )
         raise VerificationError(
-            f"Together with {counted(self.earlier, 'earlier release', 'earlier releases')} of the same people this "
-            f"release breaks a promise: {told}.",
+            f"In combination with {counted(self.earlier, 'earlier release', 'earlier releases')} of the same people, "
+            f"this release breaks a promise: {told}.",
             code="ledger-refused",
             hint=" ".join(["Do not publish it.", *self.advice]),
         )

@@ -1,11 +1,11 @@
 """Worlds: which values a kind of people can have, exactly, and how likely each is.
 
-Bounds first: the people of a kind have as many values as they are, and so have those of a class, so that what some
-have at least (at most) leaves the others the rest. What is left open falls into parts that have nothing to do with
-each other. The worlds of a small part are counted (``hushtable.ledger.counting``). Of a larger one, whole numbers are
-searched for (``hushtable.ledger.search``): which values occur in some world is exact then too, and how likely they
-are is taken from the most even table that satisfies all equations. A part that neither decides is undecided, and
-whoever is in it is not accepted.
+Bounds come first: the people of a kind have as many values as their number, and so have those of a class, so the lower
+(upper) bounds of some leave the rest to the others. The open variables fall into independent parts.
+The worlds of a small part are counted (``hushtable.ledger.counting``). For a larger one, integer solutions are
+searched (``hushtable.ledger.search``): which values occur in some world is then exact too, and their probabilities
+are taken from the most even table that satisfies all equations. A part that neither decides is undecided, and
+people in it are not accepted.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ class Worlds:
     Attributes
     ----------
     share : float array
-        How many people of its kind have the value of each variable, on average; 0 where nobody has in any world.
+        Average number of people of its kind with the value of each variable; 0 if nobody has it in any world.
     undecided : bool array
         Which kinds are in a part that was not decided.
     """
@@ -48,10 +48,10 @@ def solve(system: System, limits: Limits, hopeless: Callable[[IntArray], BoolArr
     ----------
     system : System
     limits : Limits
-        How long it may take.
+        Time limits.
     hopeless : function, optional
-        Tells, given what everybody has at most, which kinds break a model even if all of that is possible. Large parts
-        with such are not searched, and everything that the bounds leave is taken to be possible in them.
+        Returns which kinds break a model even if everything within their upper bounds is possible. Large parts
+        with such kinds are not searched, and everything within the bounds is assumed to be possible in them.
     """
     low, high, sound = bounded(system)
     settled = np.where(low == high, low, 0)
@@ -92,7 +92,7 @@ def _found(part: Part, limits: Limits, lost: bool) -> FloatArray | None:
 
 
 def bounded(system: System) -> tuple[IntArray, IntArray, BoolArray]:
-    """Bound every variable, and tell which of them are in contradiction to others."""
+    """Bound every variable, and return which of them contradict others."""
     kind, cell, row, weight = system.kind, system.cell, system.row, system.weight
     low = np.zeros(len(kind), dtype=np.int64)
     high = system.size[kind]
@@ -115,7 +115,7 @@ def bounded(system: System) -> tuple[IntArray, IntArray, BoolArray]:
 
 
 def _parts(system: System, free: BoolArray) -> Iterator[tuple[IntArray, IntArray]]:
-    """Yield the parts that the open variables fall into, as variables and their places in the equations."""
+    """Yield the independent parts of the open variables, as variables and their positions in the equations."""
     cells, links = np.flatnonzero(free), np.flatnonzero(free[system.cell])
     label = _connected(system, links)[system.kind]
     cells = cells[np.argsort(label[cells], kind="stable")]
@@ -126,7 +126,7 @@ def _parts(system: System, free: BoolArray) -> Iterator[tuple[IntArray, IntArray
 
 
 def _connected(system: System, links: IntArray) -> IntArray:
-    """Label the kinds: those that some places in the equations hold together have the same label."""
+    """Label the kinds: kinds that share an equation have the same label."""
     from scipy.sparse import csr_array
     from scipy.sparse.csgraph import connected_components
 
@@ -137,7 +137,7 @@ def _connected(system: System, links: IntArray) -> IntArray:
 
 
 def _spread(system: System, undecided: BoolArray) -> BoolArray:
-    """Whoever is in a class with somebody in contradiction to others is undecided too."""
+    """Mark kinds that share a class with a contradictory one as undecided too."""
     if not undecided.any():
         return undecided
     label = _connected(system, np.arange(len(system.cell)))

@@ -1,4 +1,4 @@
-"""Settings that contradict each other are refused when a policy is made, before any data are read."""
+"""Checks for contradicting settings when a policy is made, before any data are read."""
 
 from __future__ import annotations
 
@@ -39,36 +39,36 @@ def contradictions(policy: Policy) -> Iterator[Fault]:
     names = [name for choice in policy.guard for name in choice]
     for i, name in enumerate(names):
         if name in names[:i]:
-            yield Fault(("guard", i), f"The guard {name!r} is there already.", "Name it once.", "declared-twice")
+            yield Fault(("guard", i), f"The guard {name!r} is listed twice.", "Name it once.", "declared-twice")
 
 
 def column_faults(name: str, column: ColumnPolicy) -> Iterator[Fault]:
-    """Yield every setting of a column that contradicts another one of it."""
+    """Yield every setting of a column that contradicts another one."""
     role = column.role
 
     def refused(setting: str, wanted: str, why: str) -> Fault:
         sentence = f"The column's role is {role}, but {setting!r} is for {wanted} columns: {why}."
-        return Fault(("columns", name, setting), sentence, "Remove it or change the role.", "not-for-role")
+        return Fault(("columns", name, setting), sentence, "Remove it, or change the role.", "not-for-role")
 
     if column.categories and role is not Role.SENSITIVE:
         yield refused("categories", "sensitive", "they say how sensitive a value is")
     if column.hierarchy is not None and role not in (Role.QUASI, Role.SENSITIVE):
-        yield refused("hierarchy", "quasi and sensitive", "the others are not generalised")
+        yield refused("hierarchy", "quasi and sensitive", "other columns are not generalized")
     if column.weight != 1 and role is not Role.QUASI:
-        yield refused("weight", "quasi", "the others are not generalised")
+        yield refused("weight", "quasi", "other columns are not generalized")
     if column.cells is not None and role is not Role.QUASI:
-        yield refused("cells", "quasi", "the others are not generalised")
+        yield refused("cells", "quasi", "other columns are not generalized")
     if column.publish and role is not Role.WEIGHT:
-        yield refused("publish", "weight", "the role of the others says whether they are published")
+        yield refused("publish", "weight", "the role of other columns says whether they are published")
     if column.same_as is not None and role not in (Role.SENSITIVE, Role.INSENSITIVE):
-        yield refused("same_as", "sensitive and insensitive", "the ledger follows no values of others")
+        yield refused("same_as", "sensitive and insensitive", "the ledger does not track other columns")
     if column.changes and role is not Role.SENSITIVE:
-        yield refused("changes", "sensitive", "the ledger asks about no others")
+        yield refused("changes", "sensitive", "the ledger does not track changes of other columns")
     for treatment in column.treatments():
         if role not in treatment.roles:
-            yield refused("treatment", " and ".join(sorted(treatment.roles)), f"{treatment.name} is for those alone")
+            yield refused("treatment", " and ".join(sorted(treatment.roles)), f"{treatment.name} is only for those")
     if column.format is not None and role not in (Role.QUASI, Role.SENSITIVE) and not column.treatments():
-        yield refused("format", "quasi and sensitive", "the values of others are not read")
+        yield refused("format", "quasi and sensitive", "the values of other columns are not read")
     if column.format is not None and (column.order or column.kind not in (None, column.format.kind)):
         sentence = f"The format {column.format} is for {column.format.kind} columns."
         yield Fault(("columns", name, "format"), sentence, "Remove it or change 'kind'.", "other-kind")
@@ -88,7 +88,7 @@ def _entity(policy: Policy) -> Iterator[Fault]:
         hint = did_you_mean(entity, policy.columns)
         yield Fault(("entity",), f"The policy has no column {entity!r}.", hint, "unknown-column")
     elif policy.columns[entity].role is not Role.IDENTIFIER:
-        sentence = f"{entity!r} identifies each row's person; published, it would link the rows of a person."
+        sentence = f"{entity!r} identifies each row's person; if published, it would link the rows of a person."
         yield Fault(("entity",), sentence, "Give the column the role 'identifier'.", "entity-role")
 
 
@@ -96,9 +96,9 @@ def _survey(policy: Policy) -> Iterator[Fault]:
     for role, what in ((Role.WEIGHT, "weights"), (Role.CLUSTER, "households")):
         for name in policy.named(role)[1:]:
             hint = f"Choose one, and give the others the role '{Role.DROP}'."
-            yield Fault(("columns", name), f"The policy has a column of {what} already.", hint, "declared-twice")
+            yield Fault(("columns", name), f"The policy already has a column of {what}.", hint, "declared-twice")
     if policy.named(Role.CLUSTER) and policy.entity is not None:
-        sentence = "Household risk counts every record as a member, and with an entity people have several records."
+        sentence = "Household risk counts every record as a member, but with an entity, people have several records."
         hint = "Leave out 'entity', or give the column of households the role 'drop'."
         yield Fault(("columns", policy.named(Role.CLUSTER)[0]), sentence, hint, "cluster-entity")
 
@@ -128,14 +128,16 @@ def _ledger(policy: Policy) -> Iterator[Fault]:
     identifiers = policy.named(Role.IDENTIFIER)
     hint = "Name an identifier: ledger: {file: releases.ledger, person: patient}."
     if named is None and len(identifiers) != 1:
-        sentence = f"The policy has {len(identifiers)} identifiers, so a ledger cannot tell people apart."
+        sentence = (
+            f"The policy has {len(identifiers)} identifiers, so the ledger does not know which one identifies people."
+        )
         yield Fault(("ledger",), sentence, hint, "no-person")
     elif named is not None and named not in identifiers:
         yield Fault(("ledger", "person"), f"{named!r} is not an identifier.", hint, "not-identifier")
 
 
 def check_combination(policy: Policy) -> None:
-    """Refuse models, algorithm, tables and the meaning of missing values that do not go together."""
+    """Refuse models, algorithm, tables and the meaning of missing values that cannot be combined."""
     model, algorithm = policy.model(), policy.build_algorithm()
     check_compatible(
         algorithm,
@@ -148,7 +150,7 @@ def check_combination(policy: Policy) -> None:
     if bandwidths and policy.background is not None:
         asking = next(m.name for m in model.members if m.bandwidth() is not None)
         raise IncompatibleError(
-            f"{asking} estimates what is believed, so the policy's background table would not be used.",
+            f"{asking} estimates the adversary's beliefs, so the policy's background table would not be used.",
             hint="Leave out 'background', or choose bayes-optimal with background: true.",
         )
     for member in model.members:
@@ -156,24 +158,23 @@ def check_combination(policy: Policy) -> None:
         if own and policy.background is None:
             raise IncompatibleError(
                 f"{member.name} needs a background table.",
-                hint="Give 'background: {file: beliefs.csv, on: disease}' in the policy.",
+                hint="Add 'background: {file: beliefs.csv, on: disease}' to the policy.",
             )
     if policy.publish and (algorithm.keeps_signatures or policy.entity is not None):
         why = (
-            f"{algorithm.name} may add counterfeits, and counts of the whole table would tell which rows they are"
+            f"{algorithm.name} may add counterfeits, and counts of the whole table would reveal which rows they are"
             if algorithm.keeps_signatures
-            else "the policy counts people, and counts of the whole table would tell how many rows somebody has"
+            else "the policy counts people, and counts of the whole table would reveal how many rows a person has"
         )
         raise IncompatibleError(
             f"'publish: [reference]' is refused: {why}.",
-            hint="Leave 'publish' out, and verify where the private companion is.",
+            hint="Remove 'publish', and verify with the private companion.",
         )
     plan = policy.table_plan()
     if algorithm.samples and (policy.guard or policy.ledger is not None or policy.publish):
         raise IncompatibleError(
-            f"{algorithm.name} lets nothing but its draws depend on the records; guards, ledgers and 'publish' look at "
-            "them.",
-            hint="Leave 'guard', 'ledger' and 'publish' out of the policy.",
+            f"{algorithm.name} lets only its draws depend on the records, but guards, ledgers and 'publish' read them.",
+            hint="Remove 'guard', 'ledger' and 'publish' from the policy.",
         )
     if algorithm.samples:
         algorithm.check_table(plan)

@@ -20,12 +20,12 @@ __all__ = ["BackgroundPolicy", "ColumnPolicy", "Labels", "LedgerFile", "LedgerPo
 
 
 class StrictModel(BaseModel):
-    """A frozen group of settings that knows no others."""
+    """A frozen group of settings without unknown ones."""
 
     model_config = ConfigDict(frozen=True, extra="forbid", use_attribute_docstrings=True)
 
     def settings(self) -> dict[str, Any]:
-        """The settings that differ from their defaults, as plain data."""
+        """Return the settings that differ from their defaults, as plain data."""
         found = {}
         for name, field in type(self).model_fields.items():
             value = getattr(self, name)
@@ -37,7 +37,7 @@ class StrictModel(BaseModel):
 
 
 def _labels(values: Any) -> Any:
-    """Values of the table as text; a single one may stand without a list."""
+    """Values of the table as text; a single one needs no list."""
     if isinstance(values, str | int | float):
         values = [values]
     return tuple(label_text(v) for v in values) if isinstance(values, list | tuple) else values
@@ -60,7 +60,7 @@ def _categories(categories: Any) -> Any:
 def _each_once(values: tuple[str, ...]) -> tuple[str, ...]:
     if len(set(values)) < len(values):
         raise PolicyError(
-            f"{len(values) - len(set(values))} of the {len(values)} values stand here twice.",
+            f"{len(values) - len(set(values))} of the {len(values)} values are listed twice.",
             code="value-twice",
             hint="List each value once.",
         )
@@ -78,12 +78,12 @@ Labels = Annotated[tuple[str, ...], BeforeValidator(_labels), AfterValidator(_ea
 
 
 class SameAs(StrictModel):
-    """What earlier releases of the same people called a column."""
+    """The name of a column in earlier releases of the same people."""
 
     column: str
     """its name there"""
     map: str | None = None
-    """a file of two columns: values of this release, and what they were called there"""
+    """a file of two columns: values of this release, and their names in earlier ones"""
 
 
 Earlier = Annotated[
@@ -93,11 +93,11 @@ Earlier = Annotated[
         json_schema_input_type=str | SameAs | Literal[False] | None,
     ),
 ]
-"""A column of earlier releases, or ``false`` where there is none."""
+"""A column of earlier releases, or ``false`` if there is none."""
 
 
 class ColumnPolicy(StrictModel):
-    """What is to be done with one column.
+    """The settings of one column.
 
     Examples
     --------
@@ -106,18 +106,18 @@ class ColumnPolicy(StrictModel):
     """
 
     role: Role
-    """identifier (never published), quasi (generalised), sensitive (must not be learnt), insensitive (as it is),
-    pseudonym (an identifier under a keyed name), weight (of a survey; for risks and measures), cluster (the household;
-    for risks) or drop (not published)"""
+    """identifier (never published), quasi (generalized), sensitive (must not become known), insensitive (published
+    unchanged), pseudonym (an identifier under a keyed name), weight (survey weight; for risks and measures), cluster
+    (household; for risks) or drop (not published)"""
     kind: Kind | None = None
-    """how the values relate. Defaults to what the data say"""
+    """how the values relate. Inferred from the data by default"""
     format: Format | None = None
     """how values are written: day-first (31/12/1999), month-first (12/31/1999), thousands (1,234.56) or any-spelling
-    (labels that differ in capitals or spaces alone are the same)"""
+    (labels that differ only in case or spaces are the same)"""
     hierarchy: Any = None
-    """ever coarser labels: a file, a recipe's name, or a recipe with its parameters"""
+    """coarser and coarser labels: a file, a recipe's name, or a recipe with its parameters"""
     weight: Annotated[float, Field(gt=0, le=1e6, strict=True, allow_inf_nan=False)] = 1.0
-    """how much the column's detail matters beside the others'"""
+    """how much the column's detail matters, relative to other columns"""
     categories: Annotated[
         Mapping[str, tuple[str, ...]], BeforeValidator(_categories), AfterValidator(_one_category_each)
     ] = Field(default_factory=Frozen)
@@ -125,13 +125,13 @@ class ColumnPolicy(StrictModel):
     order: Labels = ()
     """the values of an ordinal column, from low to high"""
     cells: Any = None
-    """how the column is published, where it differs from the table's form"""
+    """how the column is published, if different from the table's form"""
     treatment: Any = None
-    """what changes the values before records are grouped: a treatment, or several in order"""
+    """changes the values before records are grouped: a treatment, or several in order"""
     publish: bool = False
     """for survey weights: whether every record shows the mean weight of its class"""
     same_as: Earlier = None
-    """for the ledger: what earlier releases called the column, or false where none of them had it"""
+    """for the ledger: the column's name in earlier releases, or false if none of them had it"""
 
     changes: bool = False
     """for the ledger: whether most people's values may differ from those of earlier releases"""
@@ -146,39 +146,39 @@ class ColumnPolicy(StrictModel):
         return tuple(treatments.build(name, values) for name, values in named)
 
     def given(self) -> dict[str, Any]:
-        """The settings that were given, as they are held."""
+        """The given settings, as stored."""
         given = {name: getattr(self, name) for name in type(self).model_fields if name in self.model_fields_set}
         return {name: v.settings() if isinstance(v, StrictModel) else v for name, v in given.items()}
 
 
 class BackgroundPolicy(StrictModel):
-    """What an adversary already believes: a table of quasi-identifiers, a sensitive column and a probability."""
+    """An adversary's prior beliefs: a table of quasi-identifiers, a sensitive column and a probability."""
 
     file: str
     """the table's file"""
     on: str
-    """the sensitive column that it speaks of"""
+    """its sensitive column"""
     probability: str = "probability"
     """its column of probabilities"""
 
 
 class LedgerPolicy(StrictModel):
-    """The ledger of earlier releases of the same people; a new one that breaks a promise with them is refused."""
+    """The ledger of earlier releases of the same people; a release that breaks a promise with them is refused."""
 
     file: str
     """the ledger"""
     person: str | None = None
     """column that identifies each row's person; defaults to the entity, or the only identifier"""
     key: str | None = None
-    """the ledger's key, where it does not lie beside it"""
+    """the ledger's key, if it is not next to the ledger"""
     new: bool = False
-    """whether there is no such ledger yet; one that is not there is an error otherwise"""
+    """whether the ledger is new; otherwise, a missing ledger is an error"""
     expect_new_people: bool = False
     """whether a release may have nobody in common with any earlier one"""
     case: Literal["ignore"] | None = None
-    """ignore: people and values that differ in capital letters alone are the same"""
+    """ignore: people and values that differ only in case are the same"""
     records: Annotated[int, Field(ge=0, strict=True)] | None = None
-    """how many of its releases count, from the first; written down with a release so that it can be made again"""
+    """number of its releases to use, from the first; recorded with a release so that it can be reproduced"""
 
 
 LedgerFile = Annotated[
@@ -187,18 +187,18 @@ LedgerFile = Annotated[
         lambda given: {"file": given} if isinstance(given, str) else given, json_schema_input_type=str | LedgerPolicy
     ),
 ]
-"""A ledger with its settings, or its file alone."""
+"""A ledger with its settings, or only its file."""
 
 
 class EnginePolicy(StrictModel):
-    """What does the work; the release does not depend on it."""
+    """Settings of the computation; the release does not depend on them."""
 
     device: Literal["auto", "cpu", "gpu"] = "auto"
     """where distances between records are computed: auto takes a graphics card if there is one and it is faster"""
 
 
 class OutputPolicy(StrictModel):
-    """How the release is written."""
+    """Settings of the written release."""
 
     format: Literal["csv", "parquet"] = "csv"
     """the published table's file format"""

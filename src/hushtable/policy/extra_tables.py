@@ -1,4 +1,4 @@
-"""The tables that a policy names: the population's, and what an adversary believes."""
+"""The tables that a policy names: the population, and an adversary's beliefs."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ __all__ = ["extra_tables"]
 
 
 def extra_tables(policy: Policy, folder: Path | None, *, read: bool = True) -> Extra:
-    """Read the population and background tables, as far as their columns are needed; or leave them empty."""
+    """Read the necessary columns of the population and background tables, or leave them empty."""
     quasi = list(policy.named(Role.QUASI))
     population = background = None
     if not read:
@@ -39,11 +39,11 @@ def extra_tables(policy: Policy, folder: Path | None, *, read: bool = True) -> E
 
 
 def _read(policy: Policy, what: str, folder: Path | None, file: str, columns: list[str]) -> pa.Table:
-    """The columns of a table that the policy holds, or of the file that it names."""
+    """Return the columns of a table that the policy holds, or of the file that it names."""
     held = policy.tables.get(what)
     if held is None and file == IN_MEMORY:
         raise PolicyError(
-            f"The {what} was given as a table in Python, and a policy file does not hold it.",
+            f"The {what} table was given in Python, and a policy file does not contain it.",
             code="table-in-memory",
             hint=f"Give it again: policy.changed({what}=...), or open_release(folder, original, {what}=...).",
         )
@@ -60,10 +60,10 @@ def _read(policy: Policy, what: str, folder: Path | None, file: str, columns: li
 
 
 def _inside(folder: Path | None, file: str) -> str | Path:
-    """Where a table that the policy names is: in a file beside the policy, or at an address."""
+    """Return the location of a table that the policy names: a file next to the policy, or an address."""
     if is_url(file) and Url.of(file).has_password:
         raise PolicyError(
-            f"The policy holds a password, in {shown(file)!r}.",
+            f"The policy contains a password, in {shown(file)!r}.",
             code="password",
             hint="Policies are published; keep it in ~/.pgpass or PGPASSWORD instead.",
         )
@@ -71,7 +71,7 @@ def _inside(folder: Path | None, file: str) -> str | Path:
 
 
 def _numbers(column: pa.ChunkedArray, name: str) -> pa.ChunkedArray:
-    """CSV files hold text."""
+    """Convert text, since CSV files contain text."""
     try:
         if pa.types.is_dictionary(column.type):
             column = column.cast(column.type.value_type)
@@ -80,7 +80,7 @@ def _numbers(column: pa.ChunkedArray, name: str) -> pa.ChunkedArray:
         return column.cast(pa.float64())
     except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
         raise DataError(
-            f"The column {name!r} of the background table holds values that are not numbers.",
+            f"The column {name!r} of the background table contains values that are not numbers.",
             code="background-probabilities",
             hint="Write probabilities like 0.25.",
         ) from None

@@ -1,6 +1,6 @@
-"""What is wrong with a policy: every fault with its place, one sentence and a remedy.
+"""Faults of a policy: each with its place, one sentence and a remedy.
 
-pydantic finds most of them; its reports are written for programmers and are put into plain words here.
+pydantic finds most of them; its reports are written for programmers and are rephrased here.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from hushtable.io.versions import check_format
 __all__ = ["Fault", "InvalidPolicy", "Place", "faults_of", "without_format"]
 
 Place = tuple[str | int, ...]
-"""Where in the policy: ``("columns", "age", "role")``."""
+"""Place in the policy: ``("columns", "age", "role")``."""
 
 _SIMPLE = re.compile(r"[\w-]+")
 # nothing of these may be shown: they hold values of the table
@@ -27,7 +27,7 @@ _VALUES = frozenset({"categories", "order", "missing_values", "tree", "rows"})
 
 @dataclass(frozen=True)
 class Fault:
-    """One thing that is wrong with a policy.
+    """One fault of a policy.
 
     Attributes
     ----------
@@ -36,7 +36,7 @@ class Fault:
     hint : str
     code : str
     line : int, optional
-        Of the policy's file, where it was read from one.
+        Line of the policy's file, if it was read from one.
 
     Examples
     --------
@@ -52,11 +52,11 @@ class Fault:
 
     @classmethod
     def of(cls, place: Place, error: HushtableError) -> Fault:
-        """Return an error that another part raised as a fault at this place."""
+        """Return an error raised elsewhere as a fault at this place."""
         return cls(place, error.message, error.hint, error.code)
 
     def where(self) -> str:
-        """The place in words: ``columns.age.role``, ``models[0]``."""
+        """Return the place in words: ``columns.age.role``, ``models[0]``."""
         words = ""
         for part in self.place:
             if isinstance(part, int):
@@ -66,7 +66,7 @@ class Fault:
         return words
 
     def text(self) -> str:
-        """The fault without its hint: line, place and sentence."""
+        """Return the fault without its hint: line, place and sentence."""
         line = "" if self.line is None else f"line {self.line}"
         return ": ".join(part for part in (line, self.where(), self.sentence) if part)
 
@@ -78,7 +78,7 @@ class InvalidPolicy(PolicyError):
     ----------
     faults : iterable of Fault
     file : str
-        The policy's file, where it was read from one.
+        The policy's file, if it was read from one.
 
     Examples
     --------
@@ -111,13 +111,13 @@ class InvalidPolicy(PolicyError):
 
 
 def faults_of(error: ValidationError, known: Callable[[Place], Iterable[str]]) -> list[Fault]:
-    """Put pydantic's report into words.
+    """Rephrase pydantic's report.
 
     Parameters
     ----------
     error : ValidationError
     known : callable
-        The settings that exist below a place, for hints.
+        Returns the settings that exist below a place, for hints.
     """
     return [_fault(entry["loc"], entry, known) for entry in error.errors(include_url=False)]
 
@@ -130,7 +130,7 @@ def _fault(place: Place, entry: Any, known: Callable[[Place], Iterable[str]]) ->
         hint = did_you_mean(str(place[-1]), known(place[:-1]))
         return Fault(place, f"There is no setting {place[-1]!r}.", hint, "unknown-key")
     if kind == "missing":
-        return Fault(place[:-1], f"The setting {place[-1]!r} is needed.", code="missing-key")
+        return Fault(place[:-1], f"The setting {place[-1]!r} is required.", code="missing-key")
     wanted = _WORDS.get(kind, "").format(**context)
     if kind in ("enum", "literal_error"):
         # the values stand in quotes in pydantic's own list

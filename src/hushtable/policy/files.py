@@ -21,7 +21,7 @@ def load_policy(path: str | os.PathLike[str]) -> Policy:
     Raises
     ------
     PolicyError
-        If there is no such file, or with the line of every fault in it.
+        If there is no such file; or, with the line, every fault in it.
 
     Examples
     --------
@@ -38,8 +38,8 @@ def load_policy(path: str | os.PathLike[str]) -> Policy:
         raise PolicyError(
             f"{file.name} is a policy of linked tables, and this works on one table.",
             code="linked",
-            hint="'check', 'run', 'verify', 'measure', 'risk', 'attack', 'report', 'sample' and 'ledger' take linked "
-            "tables; in Python, read_policy and open_release.",
+            hint="'check', 'run', 'verify', 'measure', 'risk', 'attack', 'report', 'sample' and 'ledger' accept linked "
+            "tables; in Python, use read_policy and open_release.",
         )
     return Policy.from_yaml(text, file=file.name).based_in(file.parent)
 
@@ -56,7 +56,7 @@ def save_policy(policy: Policy, path: str | os.PathLike[str]) -> None:
 
 
 def is_linked(path: str | os.PathLike[str]) -> bool:
-    """Tell whether a file is a policy of linked tables: one with ``tables``.
+    """Return whether a file is a policy of linked tables: one with ``tables``.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Plain data that cannot be changed: what a policy holds inside."""
+"""Plain data that cannot be changed: the contents of a policy."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class Frozen(dict[str, Any]):
 
 
 def freeze(data: Any) -> Any:
-    """Return the data with every mapping frozen, under text keys, and every list a tuple.
+    """Return the data with every mapping frozen, under text keys, and every list as a tuple.
 
     Examples
     --------

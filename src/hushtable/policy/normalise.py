@@ -1,4 +1,4 @@
-"""What a policy may be written with (lists of names, objects, short forms) -> one plain form."""
+"""Converts the accepted ways to write a policy (lists of names, objects, short forms) into one plain form."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ SUGAR: dict[str, Role] = {
 
 
 def normalise(given: Mapping[str, Any]) -> tuple[dict[str, Any], list[Fault]]:
-    """Return a policy's settings in their plain form, and what is wrong with them.
+    """Return a policy's settings in their plain form, and their faults.
 
     Examples
     --------
@@ -64,7 +64,7 @@ def normalise(given: Mapping[str, Any]) -> tuple[dict[str, Any], list[Fault]]:
 
 
 def python_only(data: Mapping[str, Any]) -> list[Fault]:
-    """Return a fault for every keyword of ``Policy(...)`` that a policy file does not have: a file has one form."""
+    """Return a fault for every keyword of ``Policy(...)`` that a policy file does not accept: a file has one form."""
     faults = []
     for word in (w for w in (*SUGAR, "hierarchies") if w in data):
         role = SUGAR.get(word)
@@ -90,7 +90,7 @@ def _name(name: Any, faults: list[Fault]) -> str:
 
 
 def _path_text(given: Any) -> Any:
-    """A path object, or those among some settings, as the text that a policy holds."""
+    """Return a path object, or those among some settings, as the text that a policy holds."""
     if isinstance(given, Mapping):
         return {key: _path_text(value) for key, value in given.items()}
     return os.fspath(given) if isinstance(given, os.PathLike) else given
@@ -154,7 +154,7 @@ def _options(options: Any) -> Any:
 
 
 def _words_only(settings: Any, names: Sequence[str], place: Place, faults: list[Fault]) -> Any:
-    """Return settings without those that have to be words and are something else, which cannot even be compared."""
+    """Return settings without those that must be words but are not, since they cannot even be compared."""
     if not isinstance(settings, Mapping):
         return settings
     wrong = [name for name in names if settings.get(name) is not None and not isinstance(settings[name], str)]
@@ -188,7 +188,7 @@ def _column(name: str, options: Any, faults: list[Fault]) -> Any:
 
 
 def _with_text(spec: Any) -> Any:
-    """Make every label of an inline tree or of inline rows text, so that YAML and Python hold the same."""
+    """Convert every label of an inline tree or of inline rows to text, so that YAML and Python agree."""
     if not isinstance(spec, Mapping):
         return spec
     return {
@@ -218,12 +218,12 @@ def _choices(given: Any, registry: Registry[Any], setting: str, faults: list[Fau
 
 
 def _choice(item: Any, registry: Registry[Any], place: Place, faults: list[Fault]) -> Any:
-    """Return ``{name: parameters}`` with the parameters that differ from their defaults; None where it is faulty."""
+    """Return ``{name: parameters}`` with the parameters that differ from their defaults; None if it is faulty."""
     kind = registry.kind
     if isinstance(item, Parametrised):
         if not registry.holds(type(item)):
             hint = f"For example {_EXAMPLES[kind]}."
-            faults.append(Fault(place, f"{type(item).__name__} is no {kind}.", hint, f"unknown-{kind}"))
+            faults.append(Fault(place, f"{type(item).__name__} is not one of the {kind}s.", hint, f"unknown-{kind}"))
             return None
         try:
             # a class of the user's own needs no registering beforehand
@@ -236,7 +236,7 @@ def _choice(item: Any, registry: Registry[Any], place: Place, faults: list[Fault
         item = {item: None}
     if not isinstance(item, Mapping) or len(item) != 1:
         hint = f"Write one name with its parameters, indented below it or in braces: {_EXAMPLES[kind]}."
-        faults.append(Fault(place, f"This is not one {kind} with its parameters.", hint, "bad-value"))
+        faults.append(Fault(place, f"This is not a single {kind} with its parameters.", hint, "bad-value"))
         return None
     ((name, parameters),) = item.items()
     here = (*place, str(name))
@@ -247,7 +247,7 @@ def _choice(item: Any, registry: Registry[Any], place: Place, faults: list[Fault
         return None
     if parameters is not None and not isinstance(parameters, Mapping):
         hint = f"For example {_EXAMPLES[kind]}."
-        faults.append(Fault(here, "The parameters stand by name.", hint, "bad-value"))
+        faults.append(Fault(here, "Parameters must be given by name.", hint, "bad-value"))
         return None
     try:
         return freeze({str(name): found.build(thaw(parameters)).values()})
@@ -265,14 +265,14 @@ def _treatments(given: Any, place: Place, faults: list[Fault]) -> Any:
 
 
 def _form(given: Any, place: Place, faults: list[Fault]) -> Any:
-    """Return the name of a published form, with its parameters where it has some; the default where it is faulty."""
+    """Return the name of a published form, with its parameters if it has some; the default if it is faulty."""
     chosen = _choice(given, forms, place, faults)
     if chosen is None:
         return DEFAULT_FORM
     ((name, parameters),) = chosen.items()
     if forms[name].follows:
-        hint = f"Leave it out: algorithms that publish {name} cells do so whatever 'cells' says."
-        faults.append(Fault(place, f"{name!r} is not chosen but follows from the algorithm.", hint, "unknown-form"))
+        hint = f"Remove it: algorithms that publish {name} cells always do so, regardless of 'cells'."
+        faults.append(Fault(place, f"{name!r} cannot be chosen: it follows from the algorithm.", hint, "unknown-form"))
     return chosen if parameters else name
 
 

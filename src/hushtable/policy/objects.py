@@ -1,4 +1,4 @@
-"""Objects of Python where a policy file names files: tables, and hierarchies as frames, mappings and functions."""
+"""Python objects in place of files in a policy: tables, and hierarchies as frames, mappings and functions."""
 
 from __future__ import annotations
 
@@ -13,16 +13,16 @@ from hushtable.io.text import label_text
 __all__ = ["IN_MEMORY", "hierarchy_of", "is_frame", "is_recipe", "taken_out"]
 
 IN_MEMORY = "(a table given in Python)"
-"""What a policy says in place of a file: the table itself is not written with it."""
+"""Placeholder for a file in a policy: the table itself is not saved with it."""
 
 
 def is_frame(given: Any) -> bool:
-    """Whether something looks like a table, of whatever library."""
+    """Whether something looks like a table of any library."""
     return hasattr(given, "columns") or isinstance(given, pa.Table | pa.RecordBatch) or hasattr(given, "collect_schema")
 
 
 def taken_out(settings: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, pa.Table]]:
-    """Return the settings with a word for each table, and these: the population's, and the background's.
+    """Return the settings with a placeholder for each table, and the tables: population and background.
 
     Examples
     --------
@@ -44,11 +44,11 @@ def taken_out(settings: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, pa
 
 
 def hierarchy_of(given: Any, column: str) -> Any:
-    """Return a hierarchy that was given as an object as policy data; anything else as it is.
+    """Return a hierarchy that was given as an object as policy data; anything else unchanged.
 
-    - A function of the value that returns its label, or a list of ever coarser labels.
+    - A function of the value that returns its label, or a list of coarser and coarser labels.
     - A DataFrame with a row per value: the value first, then its label at each level.
-    - A mapping of values to labels (``{"flu": "lung"}``), or of labels to what is below them
+    - A mapping of values to labels (``{"flu": "lung"}``), or of labels to the values below them
       (``{"lung": ["flu", "cold"]}``).
 
     Examples
@@ -74,7 +74,7 @@ def hierarchy_of(given: Any, column: str) -> Any:
 
 
 def is_recipe(given: Mapping[Any, Any]) -> bool:
-    """Whether this is a policy file's own form: one recipe with its parameters."""
+    """Whether this has the form of a policy file: one recipe with its parameters."""
     from hushtable.errors import did_you_mean
     from hushtable.registry import hierarchies
 

@@ -1,4 +1,4 @@
-"""The policy: what is to be done with a table, as one frozen object and one YAML file."""
+"""The policy: how to anonymize a table, as one frozen object and one YAML file."""
 
 from __future__ import annotations
 
@@ -57,21 +57,21 @@ _Choice = Annotated[Mapping[str, Mapping[str, Any]], AfterValidator(freeze)]
 
 
 class Policy(StrictModel):
-    """What is to be done with a table. Immutable, compared by content, the same as a YAML file.
+    """How to anonymize a table. Immutable, compared by content, and equivalent to a YAML file.
 
-    Inside it holds plain data only; ``build_models``, ``build_algorithm``, ``table_plan`` and ``plan`` give objects.
+    It contains only plain data; ``build_models``, ``build_algorithm``, ``table_plan`` and ``plan`` return objects.
     The order of columns is part of a policy: algorithms break ties by it.
 
     Parameters
     ----------
     columns : mapping of str to settings
-        ``role``, and where wanted ``kind``, ``hierarchy``, ``weight``, ``categories``, ``order``, ``cells``,
+        ``role``, and optionally ``kind``, ``hierarchy``, ``weight``, ``categories``, ``order``, ``cells``,
         ``treatment``.
     identifiers, quasi, sensitive, insensitive, weight, cluster, drop : list of str, or mapping of str to settings
-        The columns of each role, instead of ``columns`` or besides.
+        The columns of each role, instead of ``columns`` or in addition.
     rest : {"drop", "insensitive", "quasi"}, optional
-        What becomes of columns that the policy does not name: left out, published as they are, or generalised. By
-        default a column without a role is an error.
+        Role of columns that the policy does not name: not published, published unchanged, or generalized. By
+        default, a column without a role is an error.
     hierarchies : mapping of str to hierarchy
         Hierarchies of columns that were declared without one: a recipe (``{"intervals": [5, 10]}``), a file, a mapping
         (``{"lung": ["flu", "cold"]}`` or ``{"flu": "lung"}``), a DataFrame with a row per value, or a function of the
@@ -81,23 +81,23 @@ class Policy(StrictModel):
     algorithm : object, name or ``{name: parameters}``
         Defaults to ``mondrian``.
     suppression : float
-        Share of people that may be left out, from 0 to 1.
+        Share of people that may be suppressed, from 0 to 1.
     missing : {"own_category", "wildcard", "error"}
-        What an empty quasi-identifier cell means.
+        Meaning of an empty quasi-identifier cell.
     missing_values : list of str
-        Texts that stand for a missing value.
+        Texts that represent a missing value.
     cells : str or mapping
-        How generalised values are published.
+        How generalized values are published.
     seed : int
     entity : str, optional
-        The column that identifies each row's person. People are then counted, not rows.
+        The column that identifies each row's person, to count people instead of rows.
     population : path or DataFrame, optional
         Table of the population, for models that count it.
     background : mapping, optional
-        ``file`` (a path or a DataFrame), ``on`` and ``probability``: what an adversary believes.
+        ``file`` (a path or a DataFrame), ``on`` and ``probability``: an adversary's prior beliefs.
     ledger : path or mapping, optional
-        ``file`` of the ledger of earlier releases, and where wanted ``person``, ``key`` and ``records``. A release that
-        breaks a model together with those is refused.
+        ``file`` of the ledger of earlier releases, and optionally ``person``, ``key`` and ``records``. A release that
+        breaks a model in combination with those is refused.
     output : mapping
         ``format``: csv or parquet.
     engine : mapping
@@ -105,15 +105,15 @@ class Policy(StrictModel):
     guard : list
         Guards against attacks on the algorithm: objects, names or ``{name: parameters}``.
     publish : list
-        What ``release.json`` tells everybody beyond the default: ``reference``, the counts of published values in the
-        whole table, for models that compare with it. Less the published ones, they are those of suppressed records.
+        Additional contents of the public ``release.json``: ``reference``, the counts of published values in the
+        whole table, for models that compare with it. Subtracting the published counts reveals suppressed records.
 
     Raises
     ------
     InvalidPolicy
         A ``PolicyError`` that names every fault, its place and the remedy.
     IncompatibleError
-        If the models, the algorithm and the meaning of missing values do not go together.
+        If the models, the algorithm and the meaning of missing values cannot be combined.
 
     Examples
     --------
@@ -147,37 +147,37 @@ class Policy(StrictModel):
     columns: Annotated[Mapping[str, ColumnPolicy], AfterValidator(freeze)] = Field(default_factory=Frozen)
     """every column of the table, with its role"""
     rest: Literal["drop", "insensitive", "quasi"] | None = None
-    """role of the columns that are not named: left out, published as they are, or generalised"""
+    """role of the columns that are not named: not published, published unchanged, or generalized"""
     models: tuple[_Choice, ...] = ()
     """the privacy models, all of which must hold"""
     algorithm: _Choice = Field(default_factory=lambda: Frozen(mondrian=Frozen()))
-    """what groups the records"""
+    """the algorithm that groups the records"""
     suppression: Annotated[float, Field(ge=0, le=1, strict=True)] = 0.0
-    """share of people that may be left out"""
+    """share of people that may be suppressed"""
     missing: Missing = Missing.OWN_CATEGORY
-    """what an empty quasi-identifier cell means to the adversary"""
+    """meaning of an empty quasi-identifier cell"""
     missing_values: Labels = ()
-    """texts that stand for a missing value"""
+    """texts that represent a missing value"""
     cells: Any = DEFAULT_FORM
-    """how generalised values are published"""
+    """how generalized values are published"""
     seed: Annotated[int, Field(ge=0, lt=2**64, strict=True)] = 0
-    """the start of all randomness"""
+    """the seed of all random numbers"""
     entity: str | None = None
-    """column that identifies each row's person: people are counted, not rows"""
+    """column that identifies each row's person, to count people instead of rows"""
     population: str | None = None
     """file of the population table"""
     background: BackgroundPolicy | None = None
-    """what an adversary already believes"""
+    """an adversary's prior beliefs"""
     ledger: LedgerFile | None = None
-    """earlier releases of the same people, which a new one is held against"""
+    """earlier releases of the same people, with which a new one is compared"""
     output: OutputPolicy = OutputPolicy()
-    """how the release is written"""
+    """settings of the written release"""
     engine: EnginePolicy = EnginePolicy()
-    """what does the work; the release does not depend on it"""
+    """settings of the computation; the release does not depend on them"""
     guard: tuple[_Choice, ...] = ()
     """countermeasures against adversaries who know the algorithm"""
     publish: tuple[Literal["reference"], ...] = ()
-    """what release.json tells everybody: counts of the whole table, which tell what suppressed records hold"""
+    """additional contents of release.json: counts of the whole table, which reveal suppressed records"""
 
     _base_dir: Path | None = PrivateAttr(default=None)
     _tables: dict[str, pa.Table] = PrivateAttr(default_factory=dict)
@@ -220,7 +220,7 @@ class Policy(StrictModel):
             self._validated(settings)
 
     def _validated(self, settings: Mapping[str, Any]) -> None:
-        """Check all settings, and hold them."""
+        """Check and store all settings."""
         settings = without_format(settings)
         tables: dict[str, pa.Table] = {}
         if settings.get("population") is not None or settings.get("background") is not None:
@@ -256,12 +256,12 @@ class Policy(StrictModel):
 
     @property
     def base_dir(self) -> Path | None:
-        """The folder of the policy's file, which the files it names are relative to; None for the current one."""
+        """The folder of the policy's file, to which its file names are relative; None for the current one."""
         return self._base_dir
 
     @typed
     def based_in(self, folder: str | os.PathLike[str] | None) -> Self:
-        """Return the same policy with its files looked for in this folder."""
+        """Return the same policy with its files resolved in this folder."""
         policy = self.model_copy()
         policy._base_dir = None if folder is None else Path(folder)
         return policy
@@ -273,12 +273,12 @@ class Policy(StrictModel):
 
     @typed
     def holding(self, tables: Mapping[str, Any]) -> Self:
-        """Return the same policy with these tables where it says that some were given in Python.
+        """Return the same policy with these tables, in place of those that were given in Python.
 
         Parameters
         ----------
         tables : mapping of str to DataFrame
-            ``population``, ``background``. A policy that was read from a file does not hold them.
+            ``population``, ``background``. A policy that was read from a file does not contain them.
         """
         from hushtable.policy.objects import IN_MEMORY
 
@@ -307,7 +307,7 @@ class Policy(StrictModel):
     def with_column(self, name: str, **settings: Any) -> Self:
         """Return the policy with some settings of one column replaced, checked again; None removes a setting.
 
-        A new role drops the settings that the column had for its old one.
+        A new role drops the settings that belonged to the old one.
 
         Parameters
         ----------
@@ -331,7 +331,7 @@ class Policy(StrictModel):
 
     @typed
     def for_columns(self, names: Iterable[str]) -> Self:
-        """Return the policy for a table with these columns: ``rest`` becomes a role of each that is not named.
+        """Return the policy for a table with these columns: ``rest`` becomes the role of each unnamed column.
 
         Examples
         --------
@@ -369,7 +369,7 @@ class Policy(StrictModel):
         return AllOf.bound_to(self.build_models(), self.named(Role.SENSITIVE))
 
     def cautions(self, table: pa.Table | None = None) -> tuple[Caution, ...]:
-        """Return what a release under this policy would not protect; with the table, also what its values tell.
+        """Return what a release under this policy would not protect; given a table, also what its values reveal.
 
         Examples
         --------
@@ -408,9 +408,9 @@ class Policy(StrictModel):
         Parameters
         ----------
         base_dir : path, optional
-            The folder that files are relative to: by default the policy file's, else the current one.
+            The folder that files are relative to. Defaults to the policy file's folder, or the current one.
         read : bool
-            Whether to read those tables; without them the plan serves to look at a release, not to run.
+            Whether to read those tables; without them, the plan can examine a release, but not run.
 
         Examples
         --------
@@ -450,7 +450,7 @@ class Policy(StrictModel):
         return self._base_dir if base_dir is None else Path(base_dir)
 
     def document(self) -> dict[str, Any]:
-        """The policy as plain data: what YAML holds and what travels with a release.
+        """Return the policy as plain data, as in YAML and in a release.
 
         Examples
         --------
@@ -494,7 +494,7 @@ class Policy(StrictModel):
         return digest(self.document())
 
     def to_yaml(self) -> str:
-        """The policy as YAML text."""
+        """Return the policy as YAML text."""
         return write_yaml({"format": FORMATS["policy"], **self.document()})
 
     @classmethod
@@ -546,7 +546,7 @@ class Policy(StrictModel):
 
 
 def _signature() -> inspect.Signature:
-    """What ``help(Policy)`` and editors show: every setting by name, those that say what columns are first."""
+    """Signature for ``help(Policy)`` and editors: every setting by name, those about columns first."""
     fields = Policy.model_fields
     kind = inspect.Parameter.KEYWORD_ONLY
     named = "str | Sequence[str] | Mapping[str, Any]"

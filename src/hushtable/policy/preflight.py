@@ -1,6 +1,6 @@
-"""All that stands in the way of a run, found before it: policy, columns, hierarchies, feasibility.
+"""All problems that prevent a run, found before it: policy, columns, hierarchies, feasibility.
 
-A run stops at the first problem; this goes on as far as it can, so that a user mends everything at once.
+A run stops at the first problem; this continues as far as it can, so that a user can fix everything at once.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ __all__ = ["ColumnCheck", "ModelCheck", "Preflight", "Problem", "check_table", "
 
 @dataclass(frozen=True)
 class Problem:
-    """One thing to mend.
+    """One problem to fix.
 
     Attributes
     ----------
@@ -59,7 +59,7 @@ class Problem:
 
 @dataclass(frozen=True)
 class ColumnCheck:
-    """What was found in one quasi-identifier or sensitive column."""
+    """Findings about one quasi-identifier or sensitive column."""
 
     name: str
     role: str
@@ -72,7 +72,7 @@ class ColumnCheck:
 
 @dataclass(frozen=True)
 class ModelCheck:
-    """Whether a model can hold: True, False, or None where a problem elsewhere forbids to tell."""
+    """Whether a model can hold: True, False, or None if another problem prevents an answer."""
 
     model: str
     parameters: dict[str, Any]
@@ -81,7 +81,7 @@ class ModelCheck:
 
 @dataclass(frozen=True)
 class Preflight:
-    """Everything that the check found."""
+    """All findings of the check."""
 
     rows: int
     columns: tuple[ColumnCheck, ...]
@@ -133,7 +133,7 @@ def check_table(table: pa.Table, policy: Policy) -> Preflight:
 
 
 def _treated(table: pa.Table, plan: TablePlan) -> tuple[pa.Table, list[Problem]]:
-    """The table that a run would group, and what keeps it from being made."""
+    """Return the table that a run would group, and the problems that prevent it."""
     from hushtable.treatments.treating import treated
 
     try:
@@ -143,12 +143,12 @@ def _treated(table: pa.Table, plan: TablePlan) -> tuple[pa.Table, list[Problem]]
 
 
 def missing_files(plan: TablePlan) -> Iterator[Problem]:
-    """Tell the hierarchy files that are not there; with a table at hand reading them tells more."""
+    """Report missing hierarchy files; if there is a table, reading them tells more."""
     for column in plan.columns:
         file = getattr(column.hierarchy, "file", None)
         if file and not Path(file).is_file():
             hint = "Paths are relative to the policy's folder."
-            yield Problem(column.name, f"The hierarchy file {str(file)!r} is not there.", hint, "no-file")
+            yield Problem(column.name, f"The hierarchy file {str(file)!r} does not exist.", hint, "no-file")
 
 
 def _unpublishable(name: str, table: pa.Table) -> Iterator[Problem]:
@@ -170,7 +170,7 @@ def _survey(plan: TablePlan, table: pa.Table) -> Iterator[Problem]:
 def _column(
     column: ColumnPlan, table: pa.Table, plan: TablePlan
 ) -> tuple[ColumnCheck, ColumnPlan | None, list[Problem]]:
-    """What is wrong with a column, and the column as far as it can be used."""
+    """Return the problems of a column, and the column as far as it can be used."""
     name, role = column.name, str(column.role)
     try:
         ready = prepare(

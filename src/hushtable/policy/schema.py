@@ -1,4 +1,4 @@
-"""The JSON Schema of a policy file: what lets an editor complete and check it while it is written."""
+"""The JSON Schema of a policy file, with which an editor can complete and check it."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ def _refer(replaced: dict[str, Any], part: str) -> dict[str, Any]:
 
 
 def _choices(registry: Mapping[str, type[Parametrised]]) -> list[dict[str, Any]]:
-    """One object per name with its parameters; names that need none may stand alone."""
+    """Return one object per name with its parameters; names without required parameters may be used alone."""
     bare = [name for name, found in registry.items() if not found.schema()["required"]]
     alone: list[dict[str, Any]] = [{"enum": bare}] if bare else []
     return [_named(name, _parameters(found), _summary(found)) for name, found in registry.items()] + alone

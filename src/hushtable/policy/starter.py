@@ -1,4 +1,4 @@
-"""A starter policy for a table nobody has described yet: every suggestion with its reason, for a person to decide."""
+"""A starter policy for a table: every suggestion comes with its reason, for a person to decide."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _BETA = 4
 
 
 def starter_policy(profile: Profile, filename: str) -> str:
-    r"""Return a commented policy, as YAML text, to begin with.
+    r"""Return a commented starter policy as YAML text.
 
     Parameters
     ----------
@@ -80,17 +80,17 @@ def with_quasi(profile: Profile) -> Profile:
 
 def _heading(profile: Profile, filename: str) -> Iterator[str]:
     yield f"# A starter policy for {in_a_comment(filename)}: {profile.rows:,} rows, {len(profile.columns)} columns."
-    yield "# Every role below is a suggestion. Read the reasons, ask who could know what, and correct them."
+    yield "# Every role below is a suggestion. Read the reasons, ask who could know what, and correct the roles."
     yield "#   identifier   names a person; never published"
-    yield "#   quasi        may be known from outside; generalised"
-    yield "#   sensitive    must not be learnt about a person; published, protected by the models"
-    yield "#   insensitive  published as it is"
-    yield "#   weight       how many people a record stands for; not published, for risks"
+    yield "#   quasi        may be known from outside; generalized"
+    yield "#   sensitive    must not become known about a person; published, protected by the models"
+    yield "#   insensitive  published unchanged"
+    yield "#   weight       number of people that a record represents; not published, for risks"
     yield "#   cluster      the household; not published, for risks"
     yield "#   drop         not published"
     if profile.like_values:
         yield f"# The first line of the file may be a record: {', '.join(map(in_a_comment, profile.like_values))}"
-        yield "# could be values. Names of columns are published, so put a line with names before it."
+        yield "# could be values. Names of columns are published, so add a header line before it."
     if profile.duplicates:
         yield f"# {profile.duplicates:,} rows repeat an earlier row."
     sizes = sorted({len(s.columns) for s in profile.subsets})
@@ -145,9 +145,9 @@ def _comments(column: ColumnProfile, listed: Sequence[str]) -> Iterator[str]:
     for token in column.tokens:
         if token.text not in listed:
             rows = f"{token.rows:,} {'row' if token.rows == 1 else 'rows'}"
-            yield f"{token.text!r} ({rows}) may stand for a missing value: if so, list it in missing_values"
+            yield f"{token.text!r} ({rows}) may represent a missing value: if so, list it in missing_values"
     if column.times and column.role.published:
-        yield "it holds times of day: as a quasi-identifier it is published as a date at most"
+        yield "it contains times of day: as a quasi-identifier, it is published as a date at most"
 
 
 def _options(column: ColumnProfile) -> dict[str, Any]:
@@ -164,12 +164,12 @@ def _options(column: ColumnProfile) -> dict[str, Any]:
 
 
 def _settings(profile: Profile) -> Iterator[str]:
-    yield "# All of these must hold. 'hushtable models' lists what there is."
+    yield "# All of these must hold. 'hushtable models' lists all models."
     yield from _setting("models", [{"k-anonymity": {"k": _K}}, *_diversity(profile)])
     yield from _setting("algorithm", {"mondrian": {}})
-    yield "# Share of people that may be left out, from 0 to 1."
+    yield "# Share of people that may be suppressed, from 0 to 1."
     yield from _setting("suppression", 0.0)
-    yield "# What an empty quasi-identifier cell means: own_category, wildcard or error."
+    yield "# Meaning of an empty quasi-identifier cell: own_category, wildcard or error."
     yield from _setting("missing", "own_category")
     tokens = suggest_missing(profile)
     if tokens:
@@ -178,9 +178,9 @@ def _settings(profile: Profile) -> Iterator[str]:
     if profile.entity:
         found = next(c for c in profile.columns if c.name == profile.entity)
         yield f"# Each row's person: {found.distinct:,} values in {profile.rows:,} rows, so people have several rows."
-        yield "# People are counted then, not rows. Remove it if every row is another person."
+        yield "# People are counted instead of rows. Remove this if every row is a different person."
         yield from _setting("entity", profile.entity)
-    yield "# How generalised values are published: regions, intervals, sets, nodes, counts or midpoint."
+    yield "# How generalized values are published: regions, intervals, sets, nodes, counts or midpoint."
     yield from _setting("cells", DEFAULT_FORM)
     yield from _setting("seed", 0)
 
@@ -195,10 +195,10 @@ def _diversity(profile: Profile) -> list[dict[str, Any]]:
 
 
 def _model(column: ColumnProfile) -> dict[str, Any]:
-    """A model that protects a sensitive column at a bearable price; none where there is no such model.
+    """Return a model that protects a sensitive column at an acceptable cost, or none if there is no such model.
 
-    Classes that must hold nearly all values of a column, or a rare one each, are so large that they say nothing. Where
-    one value prevails, it is the rare ones that need protection: their share in a class is bounded by a multiple of
+    Classes that must contain nearly all values of a column, or each a rare one, are so large that they are useless. If
+    one value dominates, the rare ones need protection: their share in a class is bounded by a multiple of
     their share in the table.
     """
     if column.distinct > 1 and column.most <= _PREVAILS:
@@ -209,14 +209,14 @@ def _model(column: ColumnProfile) -> dict[str, Any]:
 
 
 def _protection(column: ColumnProfile) -> Iterator[str]:
-    """What to know about the model of a sensitive column, or about its absence."""
+    """Yield remarks about the model of a sensitive column, or about its absence."""
     if "beta-likeness" in _model(column):
         yield f"beta-likeness: no value is more than {_BETA + 1} times as frequent in a class as in the whole table"
     if column.distinct > 1 and not _model(column):
         yield f"no model protects it: {column.most:.0%} of its values are the same, and the others are rare"
-        yield "value-bounds would bound how sure anybody can be of a rare value; or group its values, or drop it"
+        yield "value-bounds would bound the belief in a rare value; or group its values, or drop the column"
     if column.kind is Kind.NOMINAL and column.distinct <= _MANY:
-        yield "categories: {secret: [...], open: [...]} would say which values are the most sensitive"
+        yield "categories: {secret: [...], open: [...]} would mark the most sensitive values"
 
 
 def _setting(name: str, value: Any) -> list[str]:

@@ -1,9 +1,9 @@
 """Policies as YAML text, without YAML's traps.
 
-Only ``true`` and ``false`` are booleans, so that a column may be called ``on`` and a value be ``NO``; keys are always
-text; dates stay text; so does a number with a leading zero. Where values of the table are listed (categories, order,
-missing_values, trees), everything is text exactly as written. A key that stands twice is an error: plain YAML readers
-silently keep the last.
+Only ``true`` and ``false`` are Booleans, so that a column may be called ``on`` and a value may be ``NO``; keys are
+always text; dates stay text; so does a number with a leading zero. In lists of values of the table (categories, order,
+missing_values, trees), everything is text exactly as written. A duplicate key is an error: plain YAML readers
+silently keep the last one.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ class _Loader(getattr(yaml, "CSafeLoader", yaml.SafeLoader)):  # type: ignore[mi
 
 
 class _Dumper(yaml.SafeDumper):
-    """Quotes what YAML 1.1 or this module would take for something else, so that every reader agrees."""
+    """Quotes strings that YAML 1.1 or this module would misread, so that every reader agrees."""
 
     yaml_implicit_resolvers = {k: list(v) for k, v in yaml.SafeDumper.yaml_implicit_resolvers.items()}
 
@@ -94,7 +94,7 @@ def read_yaml(text: str) -> PolicyText:
     Raises
     ------
     InvalidPolicy
-        With the line, if it is no YAML, has a key twice, or is not a mapping.
+        With the line, if it is not YAML, has a duplicate key, or is not a mapping.
 
     Examples
     --------
@@ -102,7 +102,7 @@ def read_yaml(text: str) -> PolicyText:
     {'columns': {'on': {'role': 'quasi'}, 'no': {'role': 'sensitive', 'categories': {'secret': ['NO', '01']}}}}
     >>> read_yaml("seed: 1\nseed: 2")
     Traceback (most recent call last):
-    hushtable.policy.faults.InvalidPolicy: line 2: seed: The setting stands here twice. Remove one of them.
+    hushtable.policy.faults.InvalidPolicy: line 2: seed: The setting is given twice. Remove one of them.
     """
     text = text.removeprefix("\ufeff")
     try:
@@ -112,9 +112,9 @@ def read_yaml(text: str) -> PolicyText:
         raise _unreadable(error, text) from None
     if not isinstance(root, yaml.MappingNode):
         sentence = "The policy is empty." if root is None else "A policy is a mapping of settings."
-        raise InvalidPolicy([Fault((), sentence, "It begins with 'columns:'.", "yaml")])
+        raise InvalidPolicy([Fault((), sentence, "Start it with 'columns:'.", "yaml")])
     if repeated_nodes(root) > MOST_REPEATED:
-        raise InvalidPolicy([Fault((), "The aliases of the policy repeat too much.", "Write the values out.", "yaml")])
+        raise InvalidPolicy([Fault((), "The aliases of the policy expand too far.", "Write the values out.", "yaml")])
     reader = _Reader()
     data = reader.build(root, ())
     if reader.faults:
@@ -123,7 +123,7 @@ def read_yaml(text: str) -> PolicyText:
 
 
 def _check_depth(text: str) -> None:
-    """Composing recurses, in C where it can: without this, a deeply nested text would end the process."""
+    """Limit the depth: composing recurses, partly in C, so that a deeply nested text would end the process."""
     depth = 0
     for event in yaml.parse(text, Loader=_Loader):
         depth += isinstance(event, yaml.CollectionStartEvent) - isinstance(event, yaml.CollectionEndEvent)
@@ -156,12 +156,14 @@ class _Reader:
         data: dict[str, Any] = {}
         for key_node, value in node.value:
             if not isinstance(key_node, yaml.ScalarNode):
-                self._fault(key_node, place, "A key is a list or a mapping.", "Put names with brackets in quotes.")
+                self._fault(
+                    key_node, place, "A key must not be a list or a mapping.", "Put names with brackets in quotes."
+                )
                 continue
             key: str = key_node.value
             here = (*place, key)
             if key in data:
-                self._fault(key_node, here, "The setting stands here twice.", "Remove one of them.", "duplicate-key")
+                self._fault(key_node, here, "The setting is given twice.", "Remove one of them.", "duplicate-key")
             self.lines[here] = _line(key_node)
             data[key] = self.build(value, here)
         return data
@@ -215,7 +217,7 @@ def _line(node: yaml.Node) -> int:
 
 
 def _unreadable(error: yaml.YAMLError, text: str) -> InvalidPolicy:
-    """Say what YAML's parser stumbled over, in one sentence with its line."""
+    """Describe an error of YAML's parser in one sentence with its line."""
     hint = "Indent with spaces, and put names and values with special characters in quotes."
     mark = getattr(error, "problem_mark", None)
     if mark is not None:
@@ -231,7 +233,7 @@ def _unreadable(error: yaml.YAMLError, text: str) -> InvalidPolicy:
 
 
 def write_yaml(data: Any) -> str:
-    r"""Return data as YAML that ``read_yaml``, and every other reader, reads back.
+    r"""Return data as YAML that ``read_yaml`` and every other reader can read back.
 
     Examples
     --------
@@ -242,7 +244,7 @@ def write_yaml(data: Any) -> str:
 
 
 def in_a_comment(text: str) -> str:
-    r"""Text that stays inside a comment: no line ends of any kind, nothing that YAML forbids.
+    r"""Return text that stays inside a comment: without line breaks and characters that YAML forbids.
 
     Examples
     --------

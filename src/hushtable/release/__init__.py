@@ -1,1 +1,1 @@
-"""What is published, and its verification."""
+"""Published tables and their verification."""

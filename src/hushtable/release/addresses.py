@@ -1,4 +1,4 @@
-"""A release in a database or a store: where its tables go, and how they are read back."""
+"""A release in a database or a store: the locations of its tables, and reading them back."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ _APART = "sensitive"
 
 
 def sensitive_address(address: str) -> str:
-    """Where the sensitive values of a published table are, if they are apart.
+    """Return the address of the sensitive values of a published table, if they are separate.
 
     Examples
     --------
@@ -47,14 +47,14 @@ def sensitive_address(address: str) -> str:
 
 
 def check_address(address: str, *, overwrite: bool, inputs: Sequence[Source] = (), apart: bool = False) -> None:
-    """Refuse, before the work is done, an address that the release cannot be written to.
+    """Refuse an address that the release cannot be written to, before any work is done.
 
     Parameters
     ----------
     address : str
     overwrite : bool
     inputs : sequence of path or address
-        What is read; a release never replaces it.
+        Inputs, which a release never replaces.
     apart : bool
         Whether sensitive values get a table of their own.
 
@@ -65,20 +65,20 @@ def check_address(address: str, *, overwrite: bool, inputs: Sequence[Source] = (
     """
     if not is_url(address):
         raise UsageError(
-            f"{address!r} is no address.",
+            f"{address!r} is not an address.",
             code="address",
             hint="Write it like duckdb:///out.db?table=people or s3://bucket/people.parquet.",
         )
     if Url.of(address).scheme == "file":
         raise UsageError(
-            "A release in files goes to a folder, with its policy and its evidence.",
+            "A release in files needs a folder, with its policy and its evidence.",
             code="address",
             hint="Give the folder with --output.",
         )
     for one in (address, sensitive_address(address)) if apart else (address,):
         if any(_same(one, given) for given in inputs):
             raise OutputError(
-                f"{shown(one)!r} is the input, which a release does not replace.",
+                f"{shown(one)!r} is an input, which a release must not replace.",
                 code="is-input",
                 hint="Choose another table.",
             )
@@ -107,7 +107,7 @@ def _same(address: str, given: Source) -> bool:
 def writing_release(release: Released, address: str, *, overwrite: bool = False) -> Iterator[None]:
     """Write a release's published table to an address; it appears when the block ends without an error.
 
-    Where sensitive values are apart from their people, they are in a second table, ``..._sensitive``.
+    If sensitive values are separate from people, they are in a second table, ``..._sensitive``.
     """
     check_address(address, overwrite=overwrite, apart=release.apart)
     tables = [(address, release.table)]
@@ -153,7 +153,7 @@ def read_address(address: str, linked: TablePlan | None = None) -> pa.Table:
     ----------
     address : str
     linked : TablePlan, optional
-        Given where the sensitive values are in a table of their own, which is read too.
+        Given if the sensitive values are in a table of their own, which is read too.
     """
     table = read_coded(address)
     if linked is None:

@@ -1,8 +1,8 @@
-"""Buckets: exact quasi-identifiers and sensitive values, linked by the number of a group and by nothing else.
+"""Buckets: exact quasi-identifiers and sensitive values, linked only by the number of a group.
 
-In memory a release is one table: in every group the rows are sorted by their other cells, and beside them, sorted on
-their own, stand the group's sensitive values. That a value stands in a person's row says nothing but that both belong
-to the group. On disk they are two tables. Groups are numbered by what they contain, so numbers tell nothing either.
+In memory, a release is one table: in every group, the rows are sorted by their other cells, and next to them the
+group's sensitive values, sorted separately. A value in a person's row only means that both belong to the group. On disk
+they are two tables. Groups are numbered by their contents, so numbers reveal nothing either.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ __all__ = ["bucket_column", "join_tables", "joined_orders", "publish_buckets", "
 
 
 def bucket_column(plan: TablePlan) -> str:
-    """The name of the column that holds the group's number: one that no column of the policy has.
+    """Return the name of the column with the group's number: one that no column of the policy has.
 
     Examples
     --------
@@ -123,7 +123,7 @@ def joined_orders(table: pa.Table, plan: TablePlan) -> tuple[IntArray, IntArray]
 
 
 def join_tables(people: pa.Table, values: pa.Table, plan: TablePlan) -> pa.Table:
-    """Put the two tables beside each other again, group by group.
+    """Join the two tables again, group by group.
 
     Raises
     ------
@@ -137,9 +137,9 @@ def join_tables(people: pa.Table, values: pa.Table, plan: TablePlan) -> pa.Table
     if wrong:
         names = ", ".join(map(repr, sorted(wrong)))
         raise DataError(
-            f"The tables of people and of sensitive values are not apart: {names} stands in the wrong one.",
+            f"The tables of people and of sensitive values are not separate: {names} is in the wrong one.",
             code="not-apart",
-            hint="Do not publish them: a column of one links its rows to those of the other.",
+            hint="Do not publish them: such a column links the rows of the two tables.",
         )
     for table, what in ((people, "people"), (values, "sensitive values")):
         if name not in table.column_names:
@@ -159,7 +159,7 @@ def join_tables(people: pa.Table, values: pa.Table, plan: TablePlan) -> pa.Table
 
 
 def _whole(column: pa.ChunkedArray) -> IntArray:
-    """The numbers of groups, however they were read."""
+    """Return the numbers of groups, in whatever type they were read."""
     try:
         text = column.cast(pa.string())
         plain = text.cast(pa.int64())

@@ -1,6 +1,6 @@
-"""What a release under a policy would not protect, though nothing keeps it from being made.
+"""What a release under a policy would not protect, although it can be made.
 
-Problems stop a run (``policy.preflight``); cautions do not. They say what a person should know before signing.
+Problems stop a run (``policy.preflight``); cautions do not. They say what to know before signing.
 """
 
 from __future__ import annotations
@@ -41,12 +41,12 @@ class Caution:
     Attributes
     ----------
     code : str
-        What it is about, for programs.
+        Topic, for programs.
     where : str
         The column or the part of the policy; several columns are separated by commas.
     message : str
     hint : str
-        What would help.
+        Remedy.
     """
 
     code: str
@@ -61,7 +61,7 @@ class Caution:
 def cautions(
     plan: TablePlan, model: AllOf, publish: Sequence[str] = (), table: pa.Table | None = None
 ) -> tuple[Caution, ...]:
-    """Return what a plan does not protect; with the table, also what its values tell.
+    """Return what a plan does not protect; given a table, also what its values reveal.
 
     Parameters
     ----------
@@ -69,9 +69,9 @@ def cautions(
     model : AllOf
         Bound to the sensitive columns.
     publish : sequence of str
-        What release.json tells everybody.
+        Additional contents of release.json.
     table : pyarrow.Table, optional
-        The original. Large tables are looked at in evenly spaced rows.
+        The original. In large tables, evenly spaced rows are examined.
 
     Examples
     --------
@@ -96,7 +96,7 @@ def cautions(
 
 
 def _usable(name: str, table: pa.Table) -> bool:
-    """Whether a column is there and can be looked at; one that cannot is a problem, not a caution."""
+    """Whether a column exists and can be examined; otherwise, it is a problem, not a caution."""
     if name not in table.column_names:
         return False
     try:
@@ -111,20 +111,20 @@ def _of_policy(plan: TablePlan, model: AllOf, publish: Sequence[str]) -> Iterato
     if not sensitive:
         yield Caution(
             "no-sensitive", "columns",
-            "No column is sensitive, so nothing limits what can be learnt about the people of a class.",
-            "Give the role 'sensitive' to columns that must not be learnt, such as diagnoses or incomes.",
+            "No column is sensitive, so nothing limits what others can learn about the people in a class.",
+            "Give the role 'sensitive' to columns that must stay secret, such as diagnoses or incomes.",
         )  # fmt: skip
     bare = _unjudged(plan, model)
     if bare:
         yield Caution(
-            "unprotected", ", ".join(bare), "No model limits what can be learnt from these sensitive columns.",
-            "Add a model such as distinct-l, t-closeness or value-bounds on them.",
+            "unprotected", ", ".join(bare), "No model limits what others can learn from these sensitive columns.",
+            "Add a model for them, such as distinct-l, t-closeness or value-bounds.",
         )  # fmt: skip
     if len(quasi) > MANY:
         yield Caution(
             "many-quasi", "columns",
-            f"The policy has {len(quasi)} quasi-identifiers; beyond {MANY}, releases say little.",
-            "Drop those that others hardly know or that analysts do not need.",
+            f"The policy has {len(quasi)} quasi-identifiers; with more than {MANY}, releases are of little use.",
+            "Drop those that others are unlikely to know or that analysts do not need.",
         )  # fmt: skip
     for column in plan.columns:
         for treatment in column.treatments:
@@ -135,13 +135,13 @@ def _of_policy(plan: TablePlan, model: AllOf, publish: Sequence[str]) -> Iterato
             )  # fmt: skip
     if publish:
         yield Caution(
-            "publish", "publish", f"release.json tells everybody: {', '.join(publish)}.",
-            "It includes what suppressed records hold. Leave 'publish' out unless that is harmless.",
+            "publish", "publish", f"release.json publishes: {', '.join(publish)}.",
+            "This includes values of suppressed records. Remove 'publish' unless that is harmless.",
         )  # fmt: skip
 
 
 def _unjudged(plan: TablePlan, model: AllOf) -> list[str]:
-    """Sensitive columns that no model looks at."""
+    """Return sensitive columns that no model covers."""
     judged = {name for member in model.members for key in member.histogram_keys() for name in key}
     return [name for name in plan.named(Role.SENSITIVE) if name not in judged]
 
@@ -154,7 +154,7 @@ def _of_table(plan: TablePlan, model: AllOf, table: pa.Table) -> Iterator[Cautio
             yield from _text(name, table.column(name))
         if column.role is Role.INSENSITIVE and has_times(table.column(name)):
             yield Caution(
-                "times", name, "Times of day are published as they are.",
+                "times", name, "Times of day are published unchanged.",
                 "Few people share a minute. Drop the column, or make it a quasi-identifier.",
             )  # fmt: skip
     exact = {*plan.named(Role.INSENSITIVE), *_unjudged(plan, model)}
@@ -162,7 +162,7 @@ def _of_table(plan: TablePlan, model: AllOf, table: pa.Table) -> Iterator[Cautio
 
 
 def _nearly_all(model: AllOf, table: pa.Table) -> Iterator[Caution]:
-    """Models that ask every class for nearly all values of a column."""
+    """Yield models that require nearly all values of a column in every class."""
     for member in model.members:
         needed, on = member.values_needed(), getattr(member, "on", None)
         if not needed or not isinstance(on, str) or on not in table.column_names:
@@ -173,8 +173,8 @@ def _nearly_all(model: AllOf, table: pa.Table) -> Iterator[Caution]:
         if (needed == distinct > 2) or (needed >= distinct - 1 and rare):
             yield Caution(
                 "all-values", on,
-                f"{member.name} asks every class for {needed} of the column's {distinct} values.",
-                "Classes become very large. Ask for fewer, or use beta-likeness or value-bounds.",
+                f"{member.name} requires {needed} of the column's {distinct} values in every class.",
+                "Classes become very large. Require fewer, or use beta-likeness or value-bounds.",
             )  # fmt: skip
 
 
@@ -190,20 +190,20 @@ def _text(name: str, column: pa.ChunkedArray) -> Iterator[Caution]:
     if formats:
         named = " or ".join(f"format: {f}" for f in formats)
         held = format_question(formats).partition(": set")[0]  # the hint says what to set
-        yield Caution("format", name, f"It is read as text, but holds {held}.", f"Set {named}.")
+        yield Caution("format", name, f"It is read as text, but contains {held}.", f"Set {named}.")
         return
     joined = len(values) - len(standard(values, Format.ANY_SPELLING).unique()) if text else 0
     if joined:
         yield Caution(
             "spellings", name,
-            f"{joined:,} of its {len(values):,} values differ from others in capitals or spaces alone, "
-            "and count as different ones.",
-            "Set format: any-spelling to join them, or correct them in the table.",
+            f"{joined:,} of its {len(values):,} values differ from others only in case or spaces, "
+            "and count as different values.",
+            "Set format: any-spelling to merge them, or correct them in the table.",
         )  # fmt: skip
 
 
 def _unique(exact: Collection[str], table: pa.Table) -> Iterator[Caution]:
-    """People who are unique on columns that are published as they are."""
+    """Yield people who are unique on columns that are published unchanged."""
     names = [name for name in table.column_names if name in exact]
     codes = {name: _codes(table.column(name)) for name in names}
     if not codes:
@@ -214,14 +214,14 @@ def _unique(exact: Collection[str], table: pa.Table) -> Iterator[Caution]:
     which = _telling(codes)
     yield Caution(
         "unique", ", ".join(which),
-        f"{share(alone)} of the records are unique on columns that are published as they are; "
-        f"{' and '.join(map(repr, which))} {'do' if len(which) > 1 else 'does'} most of it.",
-        "Whoever knows these cells finds the row. Make the columns quasi-identifiers, or drop them.",
+        f"{share(alone)} of the records are unique on columns that are published unchanged; "
+        f"{' and '.join(map(repr, which))} {'contribute' if len(which) > 1 else 'contributes'} most.",
+        "Anyone who knows these cells finds the row. Make the columns quasi-identifiers, or drop them.",
     )  # fmt: skip
 
 
 def _telling(codes: dict[str, IntArray]) -> Sequence[str]:
-    """The columns that make most records unique, the most telling first."""
+    """Return the columns that make most records unique, the most revealing first."""
     left = list(codes)
     chosen: list[str] = []
     groups = np.zeros(len(codes[left[0]]), dtype=np.int64)

@@ -1,4 +1,4 @@
-"""What treatments changed: how far the treated values of each column are from the original ones."""
+"""Effect of treatments: how far the treated values of each column are from the original ones."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ __all__ = ["change_of", "changes"]
 
 
 def changes(original: pa.Table, treated: pa.Table, plan: TablePlan, published: pa.Array) -> dict[str, float]:
-    """Return for each treated column how much of it the treatment changed, over the published records.
+    """Return how much the treatment changed each treated column, over the published records.
 
     Parameters
     ----------
@@ -32,8 +32,8 @@ def changes(original: pa.Table, treated: pa.Table, plan: TablePlan, published: p
     Returns
     -------
     dict
-        Of numbers and dates: the mean distance of the two values, in parts of the original range. Of others: the share
-        of records with another value. Pseudonyms are left out: all of them are other values.
+        For numbers and dates: the mean distance of the two values, relative to the original range. For others: the
+        share of records with a different value. Pseudonyms are omitted: all of them are different.
     """
     return {
         column.name: change_of(prepared(original, column, plan), prepared(treated, column, plan), published)

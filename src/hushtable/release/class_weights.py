@@ -1,13 +1,14 @@
-"""Survey weights that are published: every row of a class has the mean weight of the class, and so tells no other.
+"""Published survey weights: every row of a class shows the mean weight of the class.
 
 A column with ``role: weight`` and ``publish: true`` shows, in every published record, the mean weight of the published
-records of its class, with three significant digits. Sums over whole classes then are those of the original weights, up
-to rounding. No suppressed record has a say, and the column tells no rows of a class apart.
+records of its class, to three significant digits. Sums over whole classes are then those of the original weights, up
+to rounding. Suppressed records have no influence, and the column does not distinguish rows of a class.
 
-A mean still discloses. Whoever knows the weights of all others in a class computes the last one, up to rounding times
-the size of the class; so a class has at least three records, and what would let means be compared with each other or
-with single people is refused: an ``entity``, a ledger, classes without cells of their own. A class whose people are all
-from one stratum shows the weight of the stratum. No model bounds that, which is why nothing is published by default.
+A mean still discloses something. Anyone who knows the weights of all others in a class can compute the last one, up to
+rounding times the size of the class; so a class has at least three records, and anything that would allow comparing
+means with each other or with single people is refused: an ``entity``, a ledger, classes without cells of their own. A
+class whose people are all from one stratum shows the weight of the stratum. No model bounds that, so nothing is
+published by default.
 """
 
 from __future__ import annotations
@@ -32,11 +33,11 @@ if TYPE_CHECKING:
 __all__ = ["LEAST", "check_class_weights", "check_weight_plan", "class_weights"]
 
 LEAST = 3
-"""Records of a class whose mean weight is published: of two people, each would compute the other's."""
+"""Minimum number of records in a class with a published mean weight: of two people, each could compute the other's."""
 
 
 def class_weights(weights: FloatArray, labels: AnyArray) -> FloatArray:
-    """Return, for each published record, the mean weight of its class with three significant digits.
+    """Return the mean weight of each published record's class, to three significant digits.
 
     Parameters
     ----------
@@ -60,7 +61,7 @@ def _rounded(numbers: FloatArray) -> FloatArray:
 
 
 def check_weight_plan(plan: TablePlan, model: AllOf, algorithm: Algorithm, *, ledger: bool = False) -> None:
-    """Refuse to publish weights where their means would say more than the mean of a class of several people.
+    """Refuse to publish weights if their means would reveal more than the mean of a class of several people.
 
     Raises
     ------
@@ -72,7 +73,7 @@ def check_weight_plan(plan: TablePlan, model: AllOf, algorithm: Algorithm, *, le
     >>> import hushtable as ht
     >>> ht.Policy(quasi=["age"], weight={"w": {"publish": True}}, models=[ht.KAnonymity(k=2)])
     Traceback (most recent call last):
-    hushtable.errors.IncompatibleError: The mean weights of classes are published, and the models allow classes of 2...
+    hushtable.errors.IncompatibleError: The mean weights of classes are published, but the models allow classes of 2...
     """
     recoding, least = algorithm.recoding, model.min_group_size()
     alike = "could be compared with each other, and weights of single people computed"
@@ -86,23 +87,23 @@ def check_weight_plan(plan: TablePlan, model: AllOf, algorithm: Algorithm, *, le
     for reason, holds in reasons.items():
         if holds:
             raise IncompatibleError(
-                f"The mean weights of classes are not published: {reason}.",
+                f"The mean weights of classes cannot be published: {reason}.",
                 code="published-weights",
-                hint="Leave out 'publish' below the column of weights, or change the policy.",
+                hint="Remove 'publish' below the column of weights, or change the policy.",
             )
     if least < LEAST:
         raise IncompatibleError(
-            f"The mean weights of classes are published, and the models allow classes of {least}: people would compute "
+            f"The mean weights of classes are published, but the models allow classes of {least}: people could compute "
             "each other's weights.",
             code="published-weights",
-            hint=f"Add 'k-anonymity: {{k: {LEAST}}}' or more, or leave out 'publish' below the column of weights.",
+            hint=f"Add 'k-anonymity: {{k: {LEAST}}}' or more, or remove 'publish' below the column of weights.",
         )
 
 
 def check_class_weights(
     table: pa.Table, plan: TablePlan, original: FloatArray | None = None, rows: IntArray | None = None
 ) -> None:
-    """Refuse a published table whose weights tell more than one rounded mean for each class of several records.
+    """Refuse a published table whose weights reveal more than one rounded mean for each class of several records.
 
     Parameters
     ----------
@@ -126,10 +127,10 @@ def check_class_weights(
     first = np.zeros(n, dtype=np.int64)
     first[labels] = np.arange(len(labels))
     wrong = {
-        "are no numbers above 0": ~(np.isfinite(shown) & (shown > 0)),
+        "are not numbers above 0": ~(np.isfinite(shown) & (shown > 0)),
         "differ from others of their class": shown != shown[first][labels],
         "have more than three significant digits": shown != _rounded(shown[first])[labels],
-        f"are of classes with fewer than {LEAST} records": np.bincount(labels, minlength=n)[labels] < LEAST,
+        f"are in classes with fewer than {LEAST} records": np.bincount(labels, minlength=n)[labels] < LEAST,
     }
     if original is not None and rows is not None:
         wrong["are not the means of their classes"] = shown != class_weights(original[rows], labels)
@@ -138,5 +139,5 @@ def check_class_weights(
             raise VerificationError(
                 f"{int(where.sum())} published weights of column {name!r} {what}.",
                 code="published-weights",
-                hint="Nothing was published." if original is not None else "Take the release as it was written.",
+                hint="Nothing was published." if original is not None else "Use the release as it was written.",
             )

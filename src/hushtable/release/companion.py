@@ -1,9 +1,9 @@
 """The private companion of a release: what verifying and measuring it later needs, and nobody else may have.
 
-A release folder is handed over; the companion stays. It is the folder ``out/release.private`` next to ``out/release``,
-for its owner alone, and holds what the published rows do not tell: counts of the whole table, how many people and
-counterfeits each class has, and measures taken with the original. Keyed hashes tie it to the files that it was written
-with: they need the local secret, so nobody else can make a companion that fits.
+A release folder is published; the companion stays private. It is the folder ``out/release.private`` next to
+``out/release``, readable only by its owner, and contains what the published rows do not show: counts of the whole
+table, the numbers of people and counterfeits in each class, and measures taken with the original. Keyed hashes bind it
+to the files that it was written with: they need the local secret, so nobody else can make a matching companion.
 """
 
 from __future__ import annotations
@@ -32,13 +32,13 @@ __all__ = [
 
 COMPANION = "companion.json"
 FOUND = "found.json"
-"""What attacks found on the release, so that they need not be run again."""
+"""Results of attacks on the release, so that they need not be run again."""
 PRIVATE = frozenset({COMPANION, FOUND, "rows.arrow", "cells.arrow", "classes.arrow", "space.arrow"})
-"""What a companion may have in its folder."""
+"""Files that a companion may have in its folder."""
 OWNED = (
     "release.csv", "release.parquet", "patterns.csv", "release-sensitive.csv", "release-sensitive.parquet",
 )  # fmt: skip
-"""What an earlier release in the same folder may have left there."""
+"""Files that an earlier release in the same folder may have left there."""
 
 _PIECE = 1 << 20
 
@@ -58,8 +58,8 @@ def companion_of(folder: str | os.PathLike[str]) -> Path:
 def own_companion(folder: str | os.PathLike[str]) -> Path:
     """Return the companion that belongs to a release as it is now.
 
-    A run that is killed between its two folders leaves the new companion beside the old release. The old companion is
-    still there then, under a hidden name, until the next run.
+    A run that is killed between its two folders leaves the new companion next to the old release. The old companion
+    then still exists, under a hidden name, until the next run.
     """
     private = companion_of(folder)
     try:
@@ -73,7 +73,7 @@ def own_companion(folder: str | os.PathLike[str]) -> Path:
 
 
 def _marked(private: Path) -> str | None:
-    """The mark of the release that a companion was written with, whoever wrote it."""
+    """Return the mark of the release that a companion was written with, without checking who wrote it."""
     try:
         return str(json.loads((private / COMPANION).read_bytes())["release"])
     except (OSError, ValueError, RecursionError, LookupError, TypeError):
@@ -114,9 +114,9 @@ def owned_in(folder: Path) -> tuple[str, ...]:
 
 
 def release_mark(public: Path) -> str:
-    """Return a keyed hash of the files that a release folder has by now: releases of other rows have another.
+    """Return a keyed hash of the current files of a release folder; releases with other rows have another.
 
-    ``release.json`` and the companion both have it. It is a function of public files, and tells nothing of others.
+    ``release.json`` and the companion both have it. It depends only on public files, and reveals nothing about others.
     """
     secret = load_secret()
     parts = (part.encode() for name, path in _files(public) for part in (name, _hash_of(path, secret)))
@@ -124,16 +124,16 @@ def release_mark(public: Path) -> str:
 
 
 def write_companion(private: Path, public: Path, content: Mapping[str, Any], *, coins: str | None = None) -> None:
-    """Write the companion of the public files that are there by now.
+    """Write the companion of the current public files.
 
     Parameters
     ----------
     private, public : path
         The two folders.
     content : mapping
-        What to keep, as JSON.
+        Contents, as JSON.
     coins : str, optional
-        What the release's draws came from.
+        Source of the release's draws.
     """
     secret = load_secret()
     head = {
@@ -164,48 +164,48 @@ def read_companion(private: Path, public: Path, evidence: Path | None = None) ->
     UsageError
         If others can read it, or it was made with another secret.
     DataError
-        If it is not there, is damaged or edited, belongs to another release, or a public file was changed.
+        If it does not exist, is damaged or edited, belongs to another release, or a public file was changed.
     """
     path = private / COMPANION
     data = _load(path)
     if not secret_path().exists() or data.get("secret") != keyed_hash([], load_secret(), "companion's secret"):
         raise UsageError(
-            f"The companion {str(private)!r} was made with another secret than the one on this computer.",
+            f"The companion {str(private)!r} was made with a different secret from the one on this computer.",
             code="other-secret",
-            hint=f"Name the file of its secret with {SECRET}. If it is lost, move the companion away: what the "
-            "published rows tell can still be verified, and new releases can be made.",
+            hint=f"Name the file of its secret with {SECRET}. If it is lost, move the companion away: the "
+            "published rows can still be verified, and new releases can be made.",
         )
     secret = load_secret()
     if not _sealed(data, secret):
         raise DataError(
             f"The companion {str(private)!r} was edited after it was written.",
             code="edited-companion",
-            hint="Take the companion from a backup, or run the policy again.",
+            hint="Restore the companion from a backup, or run the policy again.",
         )
     _check_files(data, public, evidence, secret)
     return data
 
 
 def check_private(private: Path, kept: Mapping[str, Any], names: Iterable[str]) -> None:
-    """Refuse files of a companion that are not those that it was written with; asked before they are read."""
+    """Refuse files of a companion that differ from those that it was written with, before they are read."""
     secret = load_secret()
     for name, known in kept["private_files"].items():
         if name in names and (not (private / name).is_file() or _hash_of(private / name, secret) != known):
             raise DataError(
-                f"The companion {str(private)!r} is not whole: {name!r} is missing, or was changed.",
+                f"The companion {str(private)!r} is incomplete: {name!r} is missing, or was changed.",
                 code="edited-companion",
-                hint="Take the companion from a backup, or run the policy again.",
+                hint="Restore the companion from a backup, or run the policy again.",
             )
 
 
 def recall(private: Path, name: str) -> dict[str, Any] | None:
-    """Return what was found under a name, if it was kept with this companion by this version of hushtable."""
+    """Return the result stored under a name, if this version of hushtable stored it with this companion."""
     found = _found(private).get(name)
     return found if isinstance(found, dict) else None
 
 
 def remember(private: Path, name: str, found: Mapping[str, Any]) -> None:
-    """Keep what was found under a name; where nothing can be written, nothing is kept."""
+    """Store a result under a name; if nothing can be written, nothing is stored."""
     secret = load_secret()
     content = {"found": {**_found(private), name: dict(found)}, "of": _mark_of(private, secret)}
     try:
@@ -216,7 +216,7 @@ def remember(private: Path, name: str, found: Mapping[str, Any]) -> None:
 
 
 def _found(private: Path) -> dict[str, Any]:
-    """What is kept; nothing where it was written by others, for another release, or by another version."""
+    """Return the stored results; nothing if they were written by others, for another release, or by another version."""
     try:
         data = json.loads((private / FOUND).read_text(encoding="utf-8"))
     except (OSError, ValueError, RecursionError):
@@ -232,7 +232,7 @@ def _mark_of(private: Path, secret: bytes) -> str:
 
 
 def stored_coins(folder: str | os.PathLike[str]) -> Coins | None:
-    """Return the coins that a release was made with, if its companion is there and was made with the local secret."""
+    """Return the coins of a release, if its companion exists and was made with the local secret."""
     try:
         data = _load(own_companion(folder) / COMPANION)
     except (DataError, UsageError):
@@ -250,7 +250,7 @@ def load_evidence(path: Path) -> dict[str, Any]:
         raise DataError(
             f"There is no {path.name} in {str(path.parent)!r}.",
             code="no-release-json",
-            hint="Give the folder as 'hushtable run' wrote it, or run the policy again.",
+            hint="Give the folder that 'hushtable run' wrote, or run the policy again.",
         ) from None
     except (ValueError, RecursionError):
         raise DataError(f"{path.name} is not a release.json: it is not JSON.", code="bad-release-json") from None
@@ -275,12 +275,12 @@ def _load(path: Path) -> dict[str, Any]:
         raise UsageError(
             f"The companion {str(path)!r} cannot be read: {os.strerror(error.errno or 0)}.",
             code="companion",
-            hint="Ask whoever made the release.",
+            hint="Ask the person who made the release.",
         ) from None
     # other systems do not tell who may read a file by its mode
     if os.name == "posix" and any(stat.S_IMODE(mode) & 0o077 for mode in modes):
         raise UsageError(
-            f"The companion {str(path)!r} can be read by others, and it tells what the release hides.",
+            f"The companion {str(path)!r} can be read by others, but it reveals what the release hides.",
             code="open-companion",
             hint=f"chmod 700 {str(path.parent)!r} && chmod 600 {str(path)!r}",
         )
@@ -290,9 +290,9 @@ def _load(path: Path) -> dict[str, Any]:
         data = None
     if not isinstance(data, dict) or not isinstance(data.get("format"), int):
         raise DataError(
-            f"{str(path)!r} is not a companion: it is damaged, or something else.",
+            f"{str(path)!r} is not a companion, or is damaged.",
             code="bad-companion",
-            hint="Take the companion from a backup, or run the policy again.",
+            hint="Restore the companion from a backup, or run the policy again.",
         )
     check_format("companion", data["format"], repr(str(path)))
     return data
@@ -312,14 +312,14 @@ def _check_files(data: Mapping[str, Any], public: Path, evidence: Path | None, s
         raise DataError(
             f"The release {str(public)!r} has no {absent[0]!r}, which its companion was written with.",
             code="no-release-json" if absent == ["release.json"] else "absent-file",
-            hint="Put the file back, or name release.json with --evidence.",
+            hint="Restore the file, or name release.json with --evidence.",
         )
     changed = [name for name, place in places.items() if _hash_of(place, secret) != hashes[name]]
     if changed:
         raise DataError(
-            f"{changed[0]!r} was changed after the release was made: it is not the file that the companion knows.",
+            f"{changed[0]!r} was changed after the release was made: it does not match the companion.",
             code="changed-file",
-            hint="Take the release as it was written, or run the policy again.",
+            hint="Use the release as it was written, or run the policy again.",
         )
 
 

@@ -1,8 +1,8 @@
-"""What is written with a published table: its policy and ``release.json`` for everybody, and the private companion.
+"""The files written with a published table: its policy and ``release.json`` for everybody, and the private companion.
 
-Every byte of ``release.json`` is a function of the published rows and the policy, but for the number of suppressed
-records. What else verifying later needs (counts of the whole table, of people, of counterfeits) and what was measured
-with the original is in the companion.
+Every byte of ``release.json`` is a function of the published rows and the policy, except for the number of suppressed
+records. Everything else that later verification needs (counts of the whole table, of people, of counterfeits), and
+measures taken with the original, are in the companion.
 """
 
 from __future__ import annotations
@@ -31,15 +31,15 @@ from hushtable.table.stats import Key
 
 __all__ = ["PRICE", "summary_of", "write_documents"]
 
-PRICE = "Counts of the whole table less the published ones are those of suppressed records."
-"""What publishing the reference gives away."""
+PRICE = "Subtracting the published counts from those of the whole table reveals suppressed records."
+"""What publishing the reference reveals."""
 
 _DECLARED = ("increment",)
 """Notes that do not depend on the records."""
 
 
 def summary_of(release: Released, measured: Mapping[str, float]) -> dict[str, Any]:
-    """Return what was done, as data: sizes, what every model achieved, what it cost. No value of a record."""
+    """Return a summary as data: sizes, what every model achieved, what it cost. No value of a record."""
     return {
         "hushtable": __version__,
         "records": release.records,
@@ -91,7 +91,7 @@ def write_documents(
 
 
 def _public(release: Released, summary: Mapping[str, Any]) -> dict[str, Any]:
-    """Return what ``release.json`` says: nothing that the published rows and the policy do not tell."""
+    """Return the contents of ``release.json``: nothing beyond the published rows and the policy."""
     told: dict[str, Any] = {"format": FORMATS["release"]}
     told |= {key: summary[key] for key in ("hushtable", "columns", "algorithm", "satisfied", "rows", "classes")}
     told |= {key: summary[key] for key in ("file", "release")}
@@ -122,7 +122,7 @@ def _without_numbers(found: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _recomputable(release: Released, member: PrivacyModel, summary: Mapping[str, Any]) -> bool:
-    """Whether the published rows alone tell what a model achieved; where they do not, a number would tell more."""
+    """Whether the published rows alone show what a model achieved; if not, a number would reveal more."""
     rows_are_people = not release.policy.get("entity") and release.origin.table.unit == 1
     if release.may_have_counterfeits or not rows_are_people:
         return False
@@ -132,7 +132,7 @@ def _recomputable(release: Released, member: PrivacyModel, summary: Mapping[str,
 
 
 def _compares(release: Released, member: PrivacyModel) -> bool:
-    """Whether a model looks at the whole table: without its counts and hierarchies, it judges otherwise or raises."""
+    """Whether a model uses the whole table: without its counts and hierarchies, its result differs or it raises."""
     stats = release.verification.stats
     stats = stats.take(stats.units > 0)
     unknown = {
@@ -152,7 +152,7 @@ def _compares(release: Released, member: PrivacyModel) -> bool:
 
 
 def _whole_table(release: Released) -> dict[str, Any]:
-    """Counts of published values in the whole table, where a model compares with it; one total for all others."""
+    """Return counts of published values in the whole table for models that compare with it; one total for others."""
     keys = {key for m in release.model.members if _compares(release, m) for key in m.histogram_keys()}
     return {
         "price": PRICE,
@@ -174,7 +174,7 @@ def _published_counts(release: Released, key: Key) -> dict[str, Any]:
 
 
 def _private(release: Released, shown: Callable[[], IntArray]) -> dict[str, Any]:
-    """Return what models compare with, and what counting people needs."""
+    """Return the reference of the models, and what counting people needs."""
     table, reference = release.origin.table, release.reference
     fakes = np.flatnonzero(release.source_rows < 0) if release.may_have_counterfeits else np.empty(0, np.int64)
     counts = forged = None

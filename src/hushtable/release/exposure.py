@@ -1,4 +1,4 @@
-"""Exposure: who looks like whom, before and after, as risk measures see it.
+"""Exposure: who matches whom, before and after, for risk measures.
 
 One entry per class: the combination of quasi-identifier cells (as numbers), the people who share it, and the people of
 the population table who would. Every risk measure is an aggregation over these; none sees a record or a cell.
@@ -102,7 +102,7 @@ class Exposure:
     def __post_init__(self) -> None:
         if not len(self.units):
             raise DataError(
-                "There is no record to assess.", code="empty", hint="Assess a table with at least one record."
+                "The table has no records to assess.", code="empty", hint="Assess a table with at least one record."
             )
 
     @classmethod
@@ -215,9 +215,9 @@ class Exposure:
             return self.detail()
         if self.members is None:
             raise UsageError(
-                "Which record is in which class is not known here.",
+                "It is not known which record is in which class.",
                 code="needs-records",
-                hint="Assess the release where the original is at hand, with the local engine.",
+                hint="Assess the release with its original and the local engine.",
             )
         return self
 

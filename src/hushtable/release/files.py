@@ -43,7 +43,7 @@ def save_release(
     folder ``<folder>.private`` next to it, with ``measured``: measures over the original.
     """
     if format not in ("csv", "parquet"):
-        raise UsageError(f"A release is saved as csv or parquet. Got {format!r} instead.", code="format")
+        raise UsageError(f"A release can be saved as csv or parquet. Got {format!r} instead.", code="format")
     with release_folders(folder, overwrite=overwrite, together=together) as (target, private):
         name = f"release.{format}"
         guarded = for_spreadsheets(release.policy)

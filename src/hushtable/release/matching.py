@@ -62,7 +62,7 @@ def judge_matching(problem: Problem, published: pa.Table, rows: IntArray) -> Ver
     classes, n_classes = class_numbers(quasi)
     if not np.array_equal(np.sort(rows), np.arange(table.n_sample)):
         raise VerificationError(
-            "Not everybody has one published record, so that no matching of all can be judged.",
+            "Not everybody has one published record, so a matching of all cannot be verified.",
             hint="Nothing was published.",
         )
     sizes = [c.coded.size for c in table.quasi]

@@ -25,24 +25,24 @@ __all__ = ["Account", "Plan"]
 
 
 class Account(Protocol):
-    """What holds a release against earlier ones of the same people: ``hushtable.ledger.account.Account``."""
+    """Comparison with earlier releases of the same people: ``hushtable.ledger.account.Account``."""
 
     @property
     def person(self) -> str:
-        """The column that says whose a record is."""
+        """Column that identifies each record's person."""
 
     @property
     def records(self) -> int | None:
-        """How many of the earlier releases count; all where it is None."""
+        """Number of earlier releases to use; None for all."""
 
     def summary(self) -> dict[str, Any]:
         """Return which ledger it is and how many of its releases count, as data."""
 
     def told(self, *, counted: bool = True) -> dict[str, int]:
-        """Return what the release was held against, for everybody."""
+        """Return the public result of the comparison."""
 
     def hold(self, release: Any) -> Self:
-        """Return the account with what a release was held against; raise where it breaks a promise."""
+        """Return the account with the result of comparing a release; raise if it breaks a promise."""
 
     def pinned(self) -> Self:
         """Return the account as of now."""
@@ -51,7 +51,7 @@ class Account(Protocol):
         """Return the account as it was when the release was made."""
 
     def check(self, model: AllOf) -> None:
-        """Refuse models that cannot be judged across releases."""
+        """Refuse models that cannot be checked across releases."""
 
     def commitments(self, table: pa.Table, columns: TablePlan, model: AllOf) -> Any:
         """Return what earlier releases commit a new one to, if anything."""
@@ -59,7 +59,7 @@ class Account(Protocol):
 
 @dataclass(frozen=True)
 class Plan:
-    """What is to be done with a table.
+    """How to anonymize a table.
 
     Bad combinations are refused here, before any data are read.
 
@@ -70,7 +70,7 @@ class Plan:
     models : tuple of PrivacyModel
     algorithm : Algorithm
     suppression : float
-        Share of people that may be left out.
+        Share of people that may be suppressed.
     seed : int
     extra : Extra
         Population and background tables.
@@ -79,9 +79,9 @@ class Plan:
     guards : tuple of Guard
         Countermeasures against attacks on the algorithm.
     account : Account, optional
-        The ledger that releases are held against.
+        The ledger with which releases are compared.
     coins : Coins, optional
-        Those of a release that is made again; by default they come from the local secret.
+        Coins of a release that is reproduced. Defaults to those of the local secret.
     """
 
     table: TablePlan
@@ -137,80 +137,79 @@ class Plan:
     def _check_guards_and_ledger(self) -> None:
         if self.guards and self.algorithm.recoding is Recoding.CONCEALED:
             raise IncompatibleError(
-                f"{self.algorithm.name} gives each record its own crowd, and {', '.join(g.name for g in self.guards)} "
-                "would change it.",
-                hint="Leave 'guard' out of the policy, or choose another algorithm.",
+                f"{self.algorithm.name} gives each record its own group, which "
+                f"{', '.join(g.name for g in self.guards)} would change.",
+                hint="Remove 'guard' from the policy, or choose another algorithm.",
             )
         if self.algorithm.samples and (self.guards or self.account is not None):
             raise IncompatibleError(
-                f"{self.algorithm.name} lets nothing but its draws depend on the records; guards and ledgers look at "
-                "them.",
-                hint="Leave 'guard' and 'ledger' out of the policy.",
+                f"{self.algorithm.name} lets only its draws depend on the records, but guards and ledgers read them.",
+                hint="Remove 'guard' and 'ledger' from the policy.",
             )
         for guard in self.guards:
             guard.check(self.algorithm, self.model(), self.suppression)
             guard.check_table(self.table)
         if self.guards and self.algorithm.recoding is Recoding.NUMBERED:
             raise IncompatibleError(
-                f"{self.algorithm.name} has to keep the classes that it makes, so guards cannot change them.",
-                hint="Leave 'guard' out of the policy, or choose another algorithm.",
+                f"{self.algorithm.name} must keep its classes, so guards cannot change them.",
+                hint="Remove 'guard' from the policy, or choose another algorithm.",
             )
         if self.account is not None and self.algorithm.recoding is Recoding.CONCEALED:
             raise IncompatibleError(
-                f"A ledger compares classes, and {self.algorithm.name} makes none.",
-                hint="Leave 'ledger' out of the policy and publish these people once, or choose another algorithm.",
+                f"A ledger compares classes, but {self.algorithm.name} makes none.",
+                hint="Remove 'ledger' from the policy and publish these people only once, or choose another algorithm.",
             )
         if self.account is not None:
             self.account.check(self.model())
             if self.algorithm.keeps_signatures and self.suppression:
                 raise IncompatibleError(
-                    f"{self.algorithm.name} with a ledger leaves nobody out: people who were left out have a too "
-                    "frequent value, and would give away those whom they meet in a later release.",
+                    f"{self.algorithm.name} with a ledger must not suppress anyone: suppressed people have a too "
+                    "frequent value, and would reveal those whom they meet in a later release.",
                     hint="Set 'suppression: 0'.",
                 )
 
     def refuse_guards(self, what: str) -> None:
-        """Raise, where the plan has guards, treatments or a ledger, that ``what`` does not apply them."""
-        self.refuse_treatments(f"{what} does not treat columns")
+        """Raise if the plan has guards, treatments or a ledger, which ``what`` does not apply."""
+        self.refuse_treatments(f"{what} does not apply treatments")
         if self.account is not None:
             raise IncompatibleError(
-                f"{what} does not hold releases against a ledger, and the policy names one.",
-                hint="Run it locally in one go, or take 'ledger' out of the policy and use 'hushtable ledger check'.",
+                f"{what} does not compare releases with a ledger, but the policy names one.",
+                hint="Run it locally in one go, or remove 'ledger' from the policy and use 'hushtable ledger check'.",
             )
         if self.guards:
             raise IncompatibleError(
-                f"{what} does not apply guards, and the policy asks for {', '.join(g.name for g in self.guards)}.",
-                hint="Leave 'guard' out of the policy, or run it locally in one go.",
+                f"{what} does not apply guards, but the policy requires {', '.join(g.name for g in self.guards)}.",
+                hint="Remove 'guard' from the policy, or run it locally in one go.",
             )
 
     def refuse_treatments(self, why: str) -> None:
-        """Raise, where the plan treats columns, that this cannot be done, and why."""
+        """Raise if the plan treats columns, with the reason."""
         if not self.table.treated:
             return
         named = ", ".join(repr(column.name) for column in self.table.columns if column.treatments)
         raise IncompatibleError(
-            f"{why}, and the policy treats {named}.",
+            f"{why}, but the policy treats {named}.",
             code="treatment",
-            hint="Leave 'treatment' and the role 'pseudonym' out of the policy, or publish the table on its own.",
+            hint="Remove 'treatment' and the role 'pseudonym' from the policy, or publish the table on its own.",
         )
 
     def refuse_in(self, engine: str) -> None:
-        """Raise, where the plan needs whole columns in one place, that an engine does not hold them."""
-        self.refuse_treatments(f"{engine} does not hold all rows of a column, which treatments look at")
+        """Raise if the plan needs whole columns in one place, which an engine does not hold."""
+        self.refuse_treatments(f"{engine} does not hold all rows of a column, which treatments need")
         self.refuse_class_weights(engine)
 
     def refuse_class_weights(self, what: str, does: str = "publish") -> None:
-        """Raise, where the plan publishes mean weights of classes, that ``what`` does not."""
+        """Raise if the plan publishes mean weights of classes, which ``what`` does not support."""
         if self.table.shown_weight is not None:
             raise IncompatibleError(
-                f"{what} does not {does} the mean weights of classes, and the policy asks for those of "
+                f"{what} does not {does} the mean weights of classes, but the policy publishes those of "
                 f"{self.table.shown_weight!r}.",
                 code="published-weights",
-                hint="Leave out 'publish' below the column, or publish the table on its own, with the engine 'local'.",
+                hint="Remove 'publish' below the column, or publish the table on its own, with the engine 'local'.",
             )
 
     def pinned(self) -> Plan:
-        """Return the plan with the ledger as it is now, in the policy that travels with the release too."""
+        """Return the plan with the current state of the ledger, also in the policy that is saved with the release."""
         if self.account is None:
             return self
         account = self.account.pinned()
@@ -222,7 +221,7 @@ class Plan:
         return replace(self, account=account, document=document)
 
     def repeating(self) -> Plan:
-        """Return the plan of a release that is made again: the ledger counts as it was then."""
+        """Return the plan of a release that is reproduced: with the ledger as it was then."""
         return self if self.account is None else replace(self, account=self.account.again())
 
     def model(self) -> AllOf:

@@ -56,7 +56,7 @@ def plane_of(comparison: RowComparison, columns: Sequence[str] | None = None) ->
             )
     if len(chosen) != 2 or chosen[0] == chosen[1]:
         raise UsageError(
-            "A partition is drawn over two different quasi-identifiers.", code="two-columns", hint="Name two columns."
+            "Drawing a partition needs two different quasi-identifiers.", code="two-columns", hint="Name two columns."
         )
     kept = comparison.labels >= 0
     used = np.unique(comparison.labels[kept])

@@ -1,4 +1,4 @@
-"""The published table: recoded quasi-identifiers, other columns as they are, rows in an order that tells nothing."""
+"""The published table: recoded quasi-identifiers, other columns unchanged, rows in an order that reveals nothing."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A published table, verified from its cells and from what the release says of itself."""
+"""Verification of a published table from its cells and from the release's own files."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from hushtable.table.stats import Key
 
 __all__ = ["check_counts", "check_sizes", "verify_published"]
 
-_WHERE_THE_INPUT_IS = "It was verified when it was made; where the input is, 'hushtable verify --data' repeats that."
+_WHERE_THE_INPUT_IS = "It was verified when it was made; with the input, 'hushtable verify --data' repeats that."
 
 
 def verify_published(
@@ -63,8 +63,8 @@ def verify_published(
     """
     if recoding is Recoding.CONCEALED:
         raise UsageError(
-            "Who may be which record follows from the cells and from everybody's quasi-identifiers: it can only be "
-            "verified where the input is.",
+            "Who may be which record depends on the cells and on everybody's quasi-identifiers: this can only be "
+            "verified with the input.",
             code="needs-input",
             hint=_WHERE_THE_INPUT_IS,
         )
@@ -102,9 +102,9 @@ def _understood(evidence: Mapping[str, Any] | None) -> Iterator[None]:
         if evidence is None:
             raise
         raise DataError(
-            "release.json is damaged: it does not say what it should.",
+            "release.json is damaged.",
             code="bad-release-json",
-            hint="Take the file that was written with the release, or run the policy again.",
+            hint="Use the file that was written with the release, or run the policy again.",
         ) from None
 
 
@@ -124,10 +124,11 @@ def _from_rows(
     model has to give one answer whatever it is.
     """
     if plan.entity is not None:
-        raise _needs_companion("The policy counts people, but the published file does not say whose rows are whose.")
+        raise _needs_companion("The policy counts people, but the published file does not say which person each row "
+        "belongs to.")
     for member in model.members:
         if Stat.POPULATION in member.stats_needed():
-            raise _needs_companion(f"{member.name} counts a population, which the published file does not tell.")
+            raise _needs_companion(f"{member.name} counts a population, which is not in the published file.")
     numbered = recoding is Recoding.NUMBERED
     with _understood(told):
         references = [whole] if whole else [*row_references(table, plan, model, {} if numbered else told or {})]
@@ -140,7 +141,7 @@ def _from_rows(
         # every row may be a person, or all but one of each class counterfeits
         lonely = replace(readings[0][0], class_units=np.ones(len(found[0].stats), dtype=np.int64))
         found.append(verify(lonely, model, references[0], plan.missing))
-    open_question = "how many rows are counterfeits" if numbered else "where values lie that are not published"
+    open_question = "the number of counterfeits" if numbered else "the positions of values that are not published"
     for first, *others in zip(*(one.evidence for one in found), strict=True):
         same = np.isclose([e.achieved for e in others], first.achieved, rtol=1e-9, equal_nan=True)
         if not same.all() or any(e.violations != first.violations for e in others):
@@ -155,7 +156,7 @@ def _from_rows(
 
 
 def _needs_companion(message: str) -> UsageError:
-    return UsageError(message, code="needs-companion", hint="Verify where the private companion is, or pass --data.")
+    return UsageError(message, code="needs-companion", hint="Verify with the private companion, or pass --data.")
 
 
 def _sizes(reference: Reference) -> dict[str, int]:
@@ -187,36 +188,35 @@ def _kept(
 
 
 def _refuse_histograms(model: AllOf) -> None:
-    """Refuse models that would have to know whose value a row's is.
+    """Refuse models that would need to know which person each value belongs to.
 
-    ``release.json`` could only tell by giving every value of a class its weight, and weights such as 1/7 would link
-    the rows of one person across classes.
+    ``release.json`` could only provide this by giving every value of a class its weight, and weights such as 1/7 would
+    link the rows of one person across classes.
     """
     looking = sorted({m.name for m in model.members if m.histogram_keys()})
     if looking:
         raise UsageError(
-            "The policy counts people, and a published file does not tell whose value a row's is: "
-            f"{', '.join(looking)} can only be verified where the input is.",
+            "The policy counts people, but a published file does not say which person each value belongs to: "
+            f"{', '.join(looking)} can only be verified with the input.",
             code="needs-input",
             hint=_WHERE_THE_INPUT_IS,
         )
 
 
 def _refuse_beliefs(model: AllOf) -> None:
-    """Refuse models that judge what an adversary believes: no published file tells about whom."""
+    """Refuse models that judge an adversary's beliefs: no published file says about whom."""
     judging = sorted({m.name for m in model.members if Stat.BACKGROUND in m.stats_needed()})
     if judging:
         raise UsageError(
-            f"A published file does not tell what is believed about people: {', '.join(judging)} can only be "
-            "verified where "
-            "the input is.",
+            f"A published file does not contain an adversary's beliefs about people: {', '.join(judging)} can only be "
+            "verified with the input.",
             code="needs-input",
             hint=_WHERE_THE_INPUT_IS,
         )
 
 
 def _refuse_population(model: AllOf) -> None:
-    """Refuse models that count a population where an empty cell may stand for any value.
+    """Refuse models that count a population if an empty cell may be any value.
 
     It may then stand for people of the population who are in no published class, and ``release.json`` counts those of
     the published ones alone.
@@ -224,8 +224,8 @@ def _refuse_population(model: AllOf) -> None:
     counting = sorted({m.name for m in model.members if Stat.POPULATION in m.stats_needed()})
     if counting:
         raise UsageError(
-            "With 'missing: wildcard' an empty cell may stand for people of the population whom no published class "
-            f"covers: {', '.join(counting)} can only be verified where the input is.",
+            "With 'missing: wildcard', an empty cell may match people of the population whom no published class "
+            f"covers: {', '.join(counting)} can only be verified with the input.",
             code="needs-input",
             hint=_WHERE_THE_INPUT_IS,
         )
@@ -238,23 +238,23 @@ def _refuse_population(model: AllOf) -> None:
 
 
 def check_sizes(told: Mapping[str, Any], rows: int, suppression: float | None, *, numbered: bool) -> None:
-    """Refuse a ``release.json`` of another number of rows, or of more suppressed records than the policy allows.
+    """Refuse a ``release.json`` with another number of rows, or with more suppressed records than the policy allows.
 
     Examples
     --------
     >>> check_sizes({"rows": 3, "records": 4, "suppressed": 1}, 3, 0.0, numbered=False)
     Traceback (most recent call last):
-    hushtable.errors.DataError: release.json speaks of more suppressed people than the policy allows. ...
+    hushtable.errors.DataError: release.json has more suppressed people than the policy allows. ...
     """
     if told["rows"] != rows:
-        raise _mismatch(f"The published file has {rows} rows, release.json speaks of another number.")
+        raise _mismatch(f"The published file has {rows} rows, but release.json has another number.")
     if numbered:
         return
     records, suppressed = stated_counts([told["records"], told["suppressed"]]).tolist()
     if records != rows + suppressed:
-        raise _mismatch("release.json counts other records than the published and the suppressed ones.")
+        raise _mismatch("The counts of records in release.json do not match the published and the suppressed ones.")
     if suppression is not None and suppressed > int(np.floor(suppression * records + 1e-9)):
-        raise _mismatch("release.json speaks of more suppressed people than the policy allows.")
+        raise _mismatch("release.json has more suppressed people than the policy allows.")
 
 
 def check_counts(published: Published, reference: Reference, suppression: float | None) -> None:
@@ -281,13 +281,13 @@ def check_counts(published: Published, reference: Reference, suppression: float 
     if rows > reference.units:
         raise _mismatch("release.json claims more people in the classes than in the whole table.")
     if suppression is not None and reference.units - rows > int(np.floor(suppression * reference.units + 1e-9)):
-        raise _mismatch("release.json speaks of more suppressed people than the policy allows.")
+        raise _mismatch("release.json has more suppressed people than the policy allows.")
     for key, attribute in reference.attributes.items():
         if not attribute.whole:
             continue
         name = "+".join(key)
         if int(attribute.units.sum()) != reference.units:
-            raise _mismatch(f"release.json counts {name!r} over another number of people than the whole table has.")
+            raise _mismatch(f"release.json counts {name!r} over a different number of people than the whole table has.")
         if _beyond(published, key, attribute):
             raise _mismatch(f"release.json counts fewer values of {name!r} in the whole table than are published.")
 
@@ -301,4 +301,4 @@ def _beyond(published: Published, key: Key, attribute: Attribute) -> int:
 
 
 def _mismatch(message: str) -> DataError:
-    return DataError(message, code="mismatch", hint="Take the release.json that was written with this release.")
+    return DataError(message, code="mismatch", hint="Use the release.json that was written with this release.")

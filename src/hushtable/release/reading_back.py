@@ -32,7 +32,7 @@ def check_published_columns(table: pa.Table, plan: TablePlan, *more: str) -> Non
             hint="Remove them, or give them a role in the policy.",
         )
     if len(set(table.column_names)) < table.num_columns:
-        raise PolicyError("The published table has several columns of one name.", code="leaked-columns")
+        raise PolicyError("The published table has several columns with the same name.", code="leaked-columns")
     absent = [n for n in wanted if n not in table.column_names]
     if absent:
         raise PolicyError(
@@ -66,8 +66,8 @@ def published_cells(column: pa.ChunkedArray) -> pa.ChunkedArray | pa.DictionaryA
     codes = to_codes(cells)
     if np.any(codes < 0):
         raise DataError(
-            "A published quasi-identifier has cells that are null beside cells that are the empty text: whoever reads "
-            "the file can tell them apart.",
+            "A published quasi-identifier has null cells as well as empty texts: readers of "
+            "the file can distinguish them.",
             code="two-empties",
             hint="Write all of them as null.",
         )
@@ -110,7 +110,7 @@ def sensitive_codes(
         unknown = int(counts(labels)[known < 0].sum())
         if unknown:
             raise DataError(
-                f"Column {column.name!r} holds {unknown} values that its input did not have.",
+                f"Column {column.name!r} has {unknown} values that its input did not have.",
                 code="unknown-values",
                 hint="The published file does not belong to this release.json.",
             )

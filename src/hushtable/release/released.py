@@ -107,7 +107,9 @@ class Released:
         absent = [name for name in columns if name not in table.column_names]
         if absent:
             raise DataError(
-                f"The original has no column {absent[0]!r}.", code="absent-columns", hint="Give the very data."
+                f"The original has no column {absent[0]!r}.",
+                code="absent-columns",
+                hint="Give exactly the data that were released.",
             )
         return table.select(columns)
 

@@ -126,7 +126,7 @@ def _with_withheld(own: Attribute, stated: Mapping[Key, Mapping[str, Any]], plac
             rest[:] = stated_counts([entry["withheld"] - one, one])
     levels, names = [], []
     for h, (level, row) in enumerate(zip(own.levels, own.level_labels, strict=True)):
-        # in a branch of its own, or in that of a neighbour; all have one root
+        # in a branch of its own, or in that of a neighbor; all have one root
         node = 0 if h == len(own.levels) - 1 else len(row) if place == "first" else level[near]
         levels.append(put(level, node) if h else np.arange(n + len(more)))
         names.append((*row, "") if h else (*row, *more))

@@ -1,4 +1,4 @@
-"""Whether a result can be written, asked before the work is done rather than after it."""
+"""Checks whether a result can be written, before any work is done."""
 
 from __future__ import annotations
 
@@ -19,18 +19,18 @@ OURS = frozenset({*OWNED, "policy.yaml", "release.json"})
 
 
 def check_apart(target: Path, inputs: Sequence[Source]) -> None:
-    """Refuse a file that is read, or a folder that holds one, as the place of a result: it would be lost.
+    """Refuse an input file, or a folder that contains one, as the target of a result: it would be lost.
 
     Examples
     --------
     >>> check_apart(Path("people.csv"), ["./people.csv"])
     Traceback (most recent call last):
-    hushtable.errors.OutputError: 'people.csv' is read, and would be lost. Choose another place.
+    hushtable.errors.OutputError: 'people.csv' is an input, and would be lost. Choose another place.
     """
     place = Path(os.path.realpath(target))
     for source in (s for given in inputs for s in table_sources([given]) if not is_address(s)):
         if Path(os.path.realpath(source)).is_relative_to(place):
-            holds = "is read" if not target.is_dir() else f"holds {str(source)!r}, which is read"
+            holds = "is an input" if not target.is_dir() else f"contains the input {str(source)!r}"
             raise OutputError(
                 f"{str(target)!r} {holds}, and would be lost.", code="is-input", hint="Choose another place."
             )
@@ -84,7 +84,7 @@ def check_target(folder: Path, *, overwrite: bool, inputs: Sequence[Source] = ()
         if foreign:
             some = ", ".join(repr(name) for name in foreign[:3]) + (" and others" if len(foreign) > 3 else "")
             raise OutputError(
-                f"The folder {str(place)!r} holds more than a release, which would be lost: {some}.",
+                f"The folder {str(place)!r} contains other files than a release, which would be lost: {some}.",
                 code="not-empty",
                 hint="Choose another folder, or move them away.",
             )

@@ -1,4 +1,4 @@
-"""Which treatments go with which models and ledgers: where a release would lie, they are refused at construction.
+"""Which treatments can be combined with which models and ledgers; misleading combinations are refused.
 
 Models are verified on the treated values. What that is worth depends on the column:
 
@@ -10,7 +10,7 @@ Models are verified on the treated values. What that is worth depends on the col
   published, and a model of the column holds of them. Drawn values may be diverse where the true ones are not, and
   likely values can be computed back. So a treatment that draws is refused on a column that a model looks at.
 - With an ``entity``, drawing for each row anew would let a person's rows be averaged: refused.
-- A ledger follows true values and rows that cannot be linked: refused.
+- A ledger tracks true values and rows that cannot be linked: refused.
 """
 
 from __future__ import annotations
@@ -40,14 +40,14 @@ def check_treatments(plan: TablePlan, model: AllOf, *, ledger: bool = False) -> 
     >>> ht.Policy(quasi=["age"], sensitive={"disease": {"treatment": "pram"}},
     ...           models=[ht.KAnonymity(k=2), ht.DistinctL(l=2)])
     Traceback (most recent call last):
-    hushtable.errors.IncompatibleError: pram draws the values of 'disease', and distinct-l would hold of drawn values...
+    hushtable.errors.IncompatibleError: pram draws the values of 'disease', so distinct-l would hold for drawn values...
     """
     if not plan.treated:
         return
     if ledger:
         raise IncompatibleError(
-            "A ledger follows true values and rows that cannot be linked, and the policy treats columns.",
-            hint="Leave 'treatment' and the role 'pseudonym' out of the policy, or 'ledger'.",
+            "A ledger tracks true values and rows that cannot be linked, but the policy treats columns.",
+            hint="Remove 'treatment' and the role 'pseudonym', or 'ledger', from the policy.",
         )
     of_column = {column.name: column.treatments for column in plan.columns}
     for column, treatment in treatments_of(plan):
@@ -61,9 +61,9 @@ def check_treatments(plan: TablePlan, model: AllOf, *, ledger: bool = False) -> 
             _check_sensitive(column, treatment, model)
         if plan.entity is not None and treatment.draws and not treatment.per_person:
             raise IncompatibleError(
-                f"{treatment.name} draws for each row of {column.name!r} anew, and the rows of one person could be "
+                f"{treatment.name} draws each row of {column.name!r} separately, so the rows of one person could be "
                 "averaged.",
-                hint="Make a table with one row per person and leave 'entity' out, or leave the treatment out.",
+                hint="Use a table with one row per person and remove 'entity', or remove the treatment.",
             )
 
 
@@ -84,12 +84,12 @@ def _check_quasi(column: ColumnPlan, treatment: Treatment, model: AllOf) -> None
             raise IncompatibleError(
                 f"{member.name} compares cells with people outside the table, whose {column.name!r} is not treated by "
                 f"{treatment.name}.",
-                hint="Leave the treatment or the model out.",
+                hint="Remove the treatment or the model.",
             )
         if treatment.draws and Monotone.MERGE not in member.monotone:
             raise IncompatibleError(
-                f"{treatment.name} leaves open in which class a person is, and {member.name} does not survive merging.",
-                hint="Choose another model, or leave the treatment of the quasi-identifier out.",
+                f"{treatment.name} makes a person's class uncertain, but {member.name} does not survive merging.",
+                hint="Choose another model, or remove the treatment of the quasi-identifier.",
             )
 
 
@@ -97,7 +97,7 @@ def _check_sensitive(column: ColumnPlan, treatment: Treatment, model: AllOf) -> 
     for member in model.members:
         if any(column.name in key for key in member.histogram_keys()):
             raise IncompatibleError(
-                f"{treatment.name} draws the values of {column.name!r}, and {member.name} would hold of drawn values, "
-                "not of the true ones.",
-                hint="Leave the treatment out, or limit what the column tells by the model alone.",
+                f"{treatment.name} draws the values of {column.name!r}, so {member.name} would hold for drawn values, "
+                "not for the true ones.",
+                hint="Remove the treatment, or protect the column with the model alone.",
             )

@@ -1,11 +1,11 @@
 """The independent verifier: classes recomputed from the published cells alone, judged by the models' own scores.
 
 Nothing is released that did not pass through here. Class keys are exact (codes of dictionaries, no hashes), and the
-algorithm's group labels are not looked at.
+algorithm's group labels are not used.
 
-With ``missing: wildcard`` an empty cell may stand for any value. That is not transitive, so there are no classes to
+With ``missing: wildcard``, an empty cell may be any value. That is not transitive, so there are no classes to
 judge: every distinct published row is judged with the union of all classes it is compatible with. Unions overlap, so
-they are no table: models of whole tables judge the classes themselves, which asks for more.
+they are not a table: models of whole tables judge the classes themselves, which is stricter.
 """
 
 from __future__ import annotations
@@ -116,7 +116,7 @@ class Evidence:
         given = ", ".join(f"{k}={v}" for k, v in self.parameters.items())
         verdict = "holds" if self.ok else f"violated by {self.violations} classes"
         needed, achieved = needed_and_achieved(self.as_dict())
-        return f"{self.model}({given}): achieved {achieved}, needs {needed}: {verdict}"
+        return f"{self.model}({given}): achieved {achieved}, required {needed}: {verdict}"
 
     def as_dict(self) -> dict[str, Any]:
         """JSON-ready form; ``quantities`` only where there are several."""
@@ -140,7 +140,7 @@ def needed_and_achieved(
     number: Callable[[Any], str] = "{:.6g}".format,
     senses: Mapping[str, str] = MappingProxyType({}),
 ) -> tuple[str, str]:
-    """Say what a model needs and what it achieved, from its entry in a summary: by its own quantities if it has some.
+    """Return what a model requires and what it achieved, from its entry in a summary: by its own quantities, if any.
 
     Parameters
     ----------
@@ -174,7 +174,7 @@ def needed_and_achieved(
 
 @dataclass(frozen=True, repr=False)
 class Verification:
-    """What the verifier found.
+    """The verifier's findings.
 
     Attributes
     ----------
@@ -208,7 +208,7 @@ class Verification:
         heading = repr(self).splitlines()[0]
         rows = [[e.model, *reversed(needed_and_achieved(e.as_dict())), "holds" if e.ok else "violated"]
                 for e in self.evidence]  # fmt: skip
-        return f"<p>{html.escape(heading)}</p>{html_grid(['model', 'achieved', 'needed', ''], rows)}"
+        return f"<p>{html.escape(heading)}</p>{html_grid(['model', 'achieved', 'required', ''], rows)}"
 
     @property
     def ok(self) -> bool:
@@ -236,7 +236,7 @@ class Verification:
 
 
 def check_unlinked(table: pa.Table, plan: TablePlan) -> None:
-    """Refuse a published table in which a pseudonym links the rows of a person: models judge rows one by one.
+    """Refuse a published table in which a pseudonym links the rows of a person, since models judge rows one by one.
 
     Raises
     ------
@@ -266,7 +266,7 @@ def check_unlinked(table: pa.Table, plan: TablePlan) -> None:
 
 
 def verify(published: Published, model: AllOf, reference: Reference, missing: Missing) -> Verification:
-    """Judge what is published.
+    """Judge a published table.
 
     Parameters
     ----------
@@ -276,7 +276,7 @@ def verify(published: Published, model: AllOf, reference: Reference, missing: Mi
     reference : Reference
         The whole input table.
     missing : Missing
-        What an empty quasi-identifier cell means.
+        Meaning of an empty quasi-identifier cell.
     """
     labels, n_classes = class_numbers(published.quasi)
     # no class may cover a row of the background table, which is not the same as having none

@@ -1,4 +1,4 @@
-"""A published table in files: where it is, and how it is read again."""
+"""A published table in files: its location, and reading it again."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ __all__ = ["Written", "for_spreadsheets", "is_guarded", "read_published", "sensi
 
 
 def sensitive_path(path: Path) -> Path:
-    """Where the sensitive values of a published file are, if they are apart.
+    """Return the path of the sensitive values of a published file, if they are separate.
 
     Examples
     --------
@@ -48,7 +48,7 @@ def is_guarded(folder: Path) -> bool:
 
 
 def read_published(path: Path, linked: TablePlan | None = None) -> pa.Table:
-    """Read a published file; apostrophes before text that a spreadsheet would run are taken off again.
+    """Read a published file, removing the apostrophes before text that a spreadsheet would run.
 
     Parameters
     ----------

@@ -1,1 +1,1 @@
-"""The evidence file: what a protection officer signs, as one offline HTML file and as JSON."""
+"""The evidence file that a data protection officer signs, as one offline HTML file and as JSON."""

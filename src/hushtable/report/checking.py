@@ -1,4 +1,4 @@
-"""Checking a release against the evidence that somebody signed for it."""
+"""Checking a release against its signed evidence."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def is_report(path: Path) -> bool:
 
 
 def check_report(report: Path, published: Source) -> dict[str, Any]:
-    """Check that a release's files are those of a report, and the report's signature, if it has one.
+    """Check that a release's files are those of a report, and check the report's signature if it has one.
 
     Parameters
     ----------
@@ -36,7 +36,7 @@ def check_report(report: Path, published: Source) -> dict[str, Any]:
     Returns
     -------
     dict
-        ``files``: how many were compared; ``signer``, ``signed`` and ``fingerprint``, where it is signed; ``words``.
+        ``files``: number of files compared; ``signer``, ``signed`` and ``fingerprint``, if it is signed; ``words``.
 
     Raises
     ------
@@ -57,7 +57,7 @@ def check_report(report: Path, published: Source) -> dict[str, Any]:
     files = found.get("facts", {}).get("files") or []
     if not files:
         raise DataError(
-            "The report describes no files: the release was not saved when it was made.",
+            "The report describes no files: the release had not been saved when the report was made.",
             code="no-files",
             hint="Make the report from the saved release: 'hushtable report RELEASE_DIR'.",
         )
@@ -66,9 +66,9 @@ def check_report(report: Path, published: Source) -> dict[str, Any]:
         file = folder / str(entry["name"])
         if not file.is_file() or file_digest(file) != entry["sha256"]:
             raise VerificationError(
-                f"The file {str(file)!r} is not the one that the evidence describes.",
+                f"The file {str(file)!r} does not match the evidence.",
                 code="other-file",
-                hint="It was changed or replaced after the report was made. Do not publish it on this evidence.",
+                hint="It was changed or replaced after the report was made. Do not publish it with this evidence.",
             )
     here = {file.relative_to(folder).as_posix() for file in folder.rglob("*") if file.is_file()}
     extra = sorted(here - {str(entry["name"]) for entry in files})
@@ -78,7 +78,7 @@ def check_report(report: Path, published: Source) -> dict[str, Any]:
             code="other-file",
             hint="Remove it, or make the report again.",
         )
-    words = f"All {len(files)} files are those that the evidence describes."
+    words = f"All {len(files)} files match the evidence."
     if signature is None:
         return {"files": len(files), "words": f"{words} The evidence is not signed."}
     return {
@@ -86,6 +86,6 @@ def check_report(report: Path, published: Source) -> dict[str, Any]:
         "signer": signature.signer,
         "signed": signature.signed,
         "fingerprint": signature.fingerprint,
-        "words": f"{words} Signed by {signature.signer or 'somebody who gave no name'} on {signature.signed} with the "
-        f"key {signature.fingerprint}. Compare that with the fingerprint that the signer gave you.",
+        "words": f"{words} Signed by {signature.signer or 'an unnamed signer'} on {signature.signed} with the "
+        f"key {signature.fingerprint}. Compare this with the fingerprint that the signer gave you.",
     }

@@ -1,4 +1,4 @@
-"""A report on disk: one HTML file that needs nothing else, and the same as JSON beside it."""
+"""A report on disk: one self-contained HTML file, and the same as JSON next to it."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ __all__ = ["check_paths", "json_path", "write_report"]
 
 
 def json_path(path: str | os.PathLike[str]) -> Path:
-    """Return where the JSON file goes.
+    """Return the path of the JSON file.
 
     Examples
     --------
@@ -24,18 +24,18 @@ def json_path(path: str | os.PathLike[str]) -> Path:
 
 
 def check_paths(path: str | os.PathLike[str]) -> None:
-    """Refuse, before the work is done, a path that the report cannot be written to.
+    """Refuse a path that the report cannot be written to, before any work is done.
 
     Examples
     --------
     >>> check_paths("evidence.json")
     Traceback (most recent call last):
-    hushtable.errors.UsageError: A report is an HTML file, and the JSON file is written beside it. Name it '....html'.
+    hushtable.errors.UsageError: A report is an HTML file, and the JSON file is written next to it. Name it '....html'.
     """
     place = Path(path)
     if place.suffix.lower() not in (".html", ".htm"):
         raise UsageError(
-            "A report is an HTML file, and the JSON file is written beside it.", hint="Name it '....html'."
+            "A report is an HTML file, and the JSON file is written next to it.", hint="Name it '....html'."
         )
     parent = Path(os.path.realpath(place)).parent
     if not parent.is_dir():

@@ -1,4 +1,4 @@
-"""Numbers for people."""
+"""Formatting of numbers for people."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ __all__ = ["count", "number", "percent"]
 
 
 def count(value: float | None) -> str:
-    """Write a count.
+    """Format a count.
 
     Examples
     --------
@@ -20,7 +20,7 @@ def count(value: float | None) -> str:
 
 
 def percent(share: float | None) -> str:
-    """Write a share as a percentage that is never rounded to certainty or to nothing.
+    """Format a share as a percentage that is never rounded to certainty or to nothing.
 
     Examples
     --------
@@ -37,7 +37,7 @@ def percent(share: float | None) -> str:
 
 
 def number(value: float | None) -> str:
-    """Write any other number, to four digits.
+    """Format any other number, to four digits.
 
     Examples
     --------

@@ -1,8 +1,8 @@
-"""Detached signatures of evidence: Ed25519 with a key of the signer's own.
+"""Detached signatures of evidence: Ed25519 with the signer's own key.
 
-What is signed is a statement: the SHA-256 of the report's JSON and HTML files, who signed, and when. The JSON file
-holds the SHA-256 of every released file, so that one signature ties person, evidence and release together. It is kept
-next to the report as ``evidence.json.sig``. The private key stays in a file that only its owner may read.
+The signature covers a statement: the SHA-256 of the report's JSON and HTML files, the signer, and the time. The JSON
+file holds the SHA-256 of every released file, so that one signature covers evidence and release. It is kept next to the
+report as ``evidence.json.sig``. The private key stays in a file that only its owner may read.
 """
 
 from __future__ import annotations
@@ -27,15 +27,15 @@ _FORMAT = "hushtable-signature/1"
 
 @dataclass(frozen=True)
 class Signature:
-    """A signature that holds.
+    """A valid signature.
 
     Attributes
     ----------
     signer : str
     signed : str
-        When (UTC), as the signer says.
+        Time (UTC), as the signer states it.
     fingerprint : str
-        Of the public key: compare it with the one that the signer gave you.
+        Fingerprint of the public key: compare it with the one that the signer gave you.
     """
 
     signer: str
@@ -44,7 +44,7 @@ class Signature:
 
 
 def signature_path(report: Path) -> Path:
-    """Return where the signature of a report's JSON file is.
+    """Return the path of the signature of a report's JSON file.
 
     Examples
     --------
@@ -73,7 +73,7 @@ def fingerprint(public: bytes) -> str:
 
 
 def new_key(path: Path) -> str:
-    """Write a new private key, readable by its owner alone; return the public key's fingerprint.
+    """Write a new private key that only its owner can read; return the public key's fingerprint.
 
     Raises
     ------
@@ -107,14 +107,14 @@ def sign_report(report: Path, key: Path, signer: str = "") -> Signature:
     key : path
         The private key, as ``new_key`` writes it.
     signer : str
-        Who signs. Defaults to the signer that the report names.
+        Name of the signer. Defaults to the signer that the report names.
 
     Raises
     ------
     DataError
-        If it is no report.
+        If the file is not a report.
     UsageError
-        If the key is none, or others may read it.
+        If the key is not valid, or others may read it.
     """
     _need_cryptography()
     private = _private(key)
@@ -136,7 +136,7 @@ def sign_report(report: Path, key: Path, signer: str = "") -> Signature:
 
 
 def check_signature(report: Path) -> Signature | None:
-    """Check the signature of a report; None where there is none.
+    """Check the signature of a report; return None if there is none.
 
     Raises
     ------
@@ -159,7 +159,7 @@ def check_signature(report: Path) -> Signature | None:
     except (ValueError, KeyError, TypeError, AttributeError, InvalidSignature):
         raise _broken(place, "is not a signature, or was changed") from None
     if report.name not in files:
-        raise _broken(place, f"does not speak of {report.name!r}")
+        raise _broken(place, f"does not cover {report.name!r}")
     for name, digest in files.items():
         # nothing but files next to the report, whatever a forged statement says
         file = report.with_name(Path(str(name)).name)
@@ -204,7 +204,7 @@ def _private(path: Path) -> Any:
         return Ed25519PrivateKey.from_private_bytes(raw)
     except (OSError, ValueError):
         raise UsageError(
-            f"{str(path)!r} is no signing key.", code="key", hint="Make one with 'hushtable sign --new-key'."
+            f"{str(path)!r} is not a signing key.", code="key", hint="Create one with 'hushtable sign --new-key'."
         ) from None
 
 

@@ -59,7 +59,7 @@ def k_anonymity(seed: int, quick: bool) -> list[Item]:
     ]  # fmt: skip
     reason = (
         "The classes are the lecture's. It prints the age of the second class as the whole table's range; its two "
-        "records span 22 to 28. So two cells differ: the slide generalises more than its algorithm asks for."
+        "records span 22 to 28. So two cells differ: the slide generalizes more than its algorithm asks for."
     )
     return [item_of(name, "four records cut by Mondrian, k = 2", rows, reason, readings=readings, pictures=[table])]
 

@@ -8,7 +8,7 @@ not the paper's.
 A cell is one of: released; *infeasible* (proved: no release exists); *not found* (this algorithm found none);
 *refused* (model and algorithm do not go together, with the reason); *too slow* (beyond the limit per cell); *failed*
 (the process ended, which is a bug). Loss is
-NCP, from 0 (exact) to 1 (everything suppressed or generalised away). Attacks are reported as the share of right
+NCP, from 0 (exact) to 1 (everything suppressed or generalized away). Attacks are reported as the share of right
 guesses beyond the same guess without the release.
 """
 

@@ -1,6 +1,6 @@
 """Domingo-Ferrer, Sebe and Solanas 2007: 100 SSE/SST of p-sensitive k-anonymous microaggregation, Tables 1 and 2.
 
-Data: the 1,080 records of Census. The first six attributes, standardised, are the keys. The next three, cut into 15
+Data: the 1,080 records of Census. The first six attributes, standardized, are the keys. The next three, cut into 15
 categories of equal width, are confidential: they fill 15, 12 and 14 of them, so p above 12 is infeasible. Cells with
 p > k are blank in the paper.
 

@@ -57,7 +57,7 @@ class Row(_Data):
 
 
 class Reading(_Data):
-    """One way to read a paper: its name, what comes out, and whether the published figures favour it."""
+    """One way to read a paper: its name, what comes out, and whether the published figures favor it."""
 
     question: str
     reading: str
@@ -251,7 +251,7 @@ def item_of(
 
 
 def nearest(question: str, results: Sequence[tuple[str, str, float]]) -> list[Reading]:
-    """Return a reading for each (name, result, distance from the published figures); the nearest are favoured.
+    """Return a reading for each (name, result, distance from the published figures); the nearest are favored.
 
     Examples
     --------

@@ -205,7 +205,7 @@ def _losses(found: Curves) -> list[Item]:
         ]  # fmt: skip
         reason = (
             "The table is generated with the paper's domains, since its CENSUS extract is not given; the intervals' "
-            "widths (10, 50 and 50) are ours. k-member minimises NCP, not distortion, and runs in blocks."
+            "widths (10, 50 and 50) are ours. k-member minimizes NCP, not distortion, and runs in blocks."
         )
         items.append(item_of(
             name, f"{what} by k, p = 2, alpha = 1, 500,000 records", rows, reason,
@@ -219,7 +219,7 @@ def _census_times(bench: Bench, found: Curves, quick: bool) -> list[Item]:
     name = "Figure 5(a)"
     rows = [statement(name, f"time grows with k: {line}", _rises(list(p.values()))) for line, p in found.items()]
     reason = (
-        "Here equal records are counted once and specialising stops earlier for a larger k, so there is hardly more "
+        "Here equal records are counted once and specializing stops earlier for a larger k, so there is hardly more "
         "work to do as k grows; the paper explains its growth by more candidates."
     )
     by_k = item_of(

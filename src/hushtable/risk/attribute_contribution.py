@@ -1,9 +1,9 @@
-"""What each quasi-identifier adds to the risk.
+"""The contribution of each quasi-identifier to the risk.
 
 For each column: the share of people who are unique by it alone, the share who would still be unique if it were not
-published, and the same for the average risk (the expected share of right guesses of a prosecutor). What a column adds
-is the difference between all columns and all but this one. A column that adds nothing may still be dangerous where
-another one says the same: look at what it does alone, too.
+published, and the same for the average risk (a prosecutor's expected share of correct guesses). A column's contribution
+is the difference between all columns and all but this one. A column that adds nothing may still be dangerous if
+another one is equivalent: consider its effect alone, too.
 """
 
 from __future__ import annotations
@@ -22,19 +22,19 @@ __all__ = ["AttributeContribution", "ColumnContribution", "Contributions"]
 
 @dataclass(frozen=True)
 class ColumnContribution(Finding):
-    """What one column adds.
+    """Contribution of one column.
 
     Attributes
     ----------
     column : str
     distinct : int
-        Different cells.
+        Number of different cells.
     unique_alone : float
         Share of people unique by this column alone.
     unique_without : float
         Share of people unique by the other columns.
     adds_unique : float
-        What it adds to the share of uniques.
+        Contribution to the share of uniques.
     risk_alone, risk_without, adds_risk : float
         The same for the average risk.
     """
@@ -51,7 +51,7 @@ class ColumnContribution(Finding):
 
 @dataclass(frozen=True)
 class Contributions(Finding):
-    """What the columns add, those that add most first.
+    """Contributions of the columns, the largest first.
 
     Attributes
     ----------
@@ -69,7 +69,7 @@ class Contributions(Finding):
 
 @dataclass(frozen=True)
 class AttributeContribution(Risk):
-    """How much uniqueness and average risk each quasi-identifier adds.
+    """Contribution of each quasi-identifier to uniqueness and average risk.
 
     Examples
     --------
@@ -111,7 +111,7 @@ class AttributeContribution(Risk):
 
 
 def _shares(units: IntArray, unit: int) -> tuple[float, float]:
-    """The share of people who are unique, and the average risk."""
+    """Return the share of people who are unique, and the average risk."""
     total = int(units.sum())
     unique = int(units[units <= unit].sum())
     return unique / total, float(int(np.minimum(units, unit).sum()) / total)

@@ -1,7 +1,7 @@
-"""What a risk measure is: aggregations over class sizes that say how exposed people are.
+"""The base of risk measures: aggregations over class sizes that say how exposed people are.
 
-A measure sees an ``Exposure``: the classes of a table, raw or published. Nothing in it names an algorithm or a model,
-and nothing that it finds is a cell of the table.
+A measure sees an ``Exposure``: the classes of a table, original or published. It depends on no algorithm or model,
+and its findings contain no cell of the table.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ __all__ = ["Exposure", "Finding", "Risk"]
 
 @dataclass(frozen=True)
 class Finding:
-    """Base of what measures find: numbers and column names only.
+    """Base of findings: numbers and column names only.
 
     Examples
     --------
@@ -33,7 +33,7 @@ class Finding:
     """
 
     def as_dict(self) -> dict[str, Any]:
-        """JSON-ready data; a number that is not defined is None."""
+        """Return JSON-ready data; an undefined number is None."""
         return {f.name: _plain(getattr(self, f.name)) for f in dataclasses.fields(self)}
 
 
@@ -51,7 +51,7 @@ class Risk(Parametrised, ABC):
     default: ClassVar[bool] = True
 
     def applies(self, exposure: Exposure) -> bool:
-        """Whether a summary of this table has it: whether what it reads is there."""
+        """Whether a summary of this table includes it: whether its inputs exist."""
         return True
 
     @abstractmethod

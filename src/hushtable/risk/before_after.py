@@ -1,4 +1,4 @@
-"""Risks of a raw table and of its release, side by side: measures are found through the registry."""
+"""Risks of an original table and of its release, side by side; measures are found through the registry."""
 
 from __future__ import annotations
 
@@ -21,15 +21,15 @@ __all__ = ["BeforeAfter", "RiskSummary", "risk_of", "risk_summary"]
 
 @dataclass(frozen=True, repr=False)
 class BeforeAfter:
-    """One risk, of the raw table and of the release.
+    """One risk, of the original table and of the release.
 
     Attributes
     ----------
     name : str
     parameters : mapping
-        Those that differ from their defaults.
+        Parameters that differ from their defaults.
     before, after : Finding
-        What the measure found: frozen dataclasses with ``as_dict``. ``after`` is None for a raw table alone.
+        Findings of the measure: frozen dataclasses with ``as_dict``. ``after`` is None without a release.
     """
 
     name: str
@@ -55,7 +55,7 @@ class BeforeAfter:
 
 @dataclass(frozen=True, repr=False)
 class RiskSummary:
-    """Several risks, of the raw table and of the release.
+    """Several risks, of the original table and of the release.
 
     Attributes
     ----------
@@ -80,7 +80,7 @@ class RiskSummary:
         Parameters
         ----------
         ax : matplotlib axes, optional
-            A new figure's by default.
+            Defaults to the axes of a new figure.
 
         Returns
         -------
@@ -102,17 +102,17 @@ class RiskSummary:
         return bars(names, series, ax=ax, xlabel="share of people, or chance")
 
     def rows(self) -> list[list[str]]:
-        """The figures for people: risk, what was counted, before and after; figures that are none are left out."""
+        """Return the figures for people: risk, name, before and after; undefined figures are omitted."""
         return [row for name, found in self.risks.items() for row in _figures(name, found)]
 
     @property
     def before(self) -> dict[str, Any]:
-        """What was found in the raw table, by name."""
+        """Findings about the original table, by name."""
         return {name: found.before for name, found in self.risks.items()}
 
     @property
     def after(self) -> dict[str, Any]:
-        """What was found in the release, by name; empty for a raw table alone."""
+        """Findings about the release, by name; empty without a release."""
         return {name: found.after for name, found in self.risks.items() if found.after is not None}
 
     def as_dict(self) -> dict[str, Any]:
@@ -159,12 +159,12 @@ def risk_summary(
     after: Exposure | None = None,
     names: Sequence[str] | None = None,
 ) -> RiskSummary:
-    """Assess the named risks, or all that are part of a summary.
+    """Assess the named risks, or all risks of a summary.
 
     Parameters
     ----------
     parameters : mapping
-        Given to every risk that declares them.
+        Passed to every risk that declares them.
     before, after : Exposure
     names : sequence of str, optional
 

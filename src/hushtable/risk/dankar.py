@@ -1,7 +1,7 @@
 """Dankar's decision rule between estimators of population uniqueness.
 
-With at most a tenth of the population in the table, Pitman's estimate; otherwise the smaller of the slide negative
-binomial's and Zayatz's. Where the chosen one has no answer, Zayatz's, which always has. The rule came out of a
+If at most a tenth of the population is in the table, Pitman's estimate; otherwise, the smaller of the slide negative
+binomial's and Zayatz's. If the chosen one has no answer, Zayatz's, which always has one. The rule comes from a
 simulation with clinical data sets, in which no single estimator did well everywhere.
 
 References

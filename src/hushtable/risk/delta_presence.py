@@ -1,10 +1,10 @@
 """delta-presence, estimated.
 
-Symbol: delta = f / F, the chance that somebody of the population whose quasi-identifiers fall into a class is in the
-table. An adversary learns most about presence where delta is far from its average.
+Symbol: delta = f / F, the probability that a person of the population who matches a class is in the table. An
+adversary learns most about presence if delta is far from its average.
 
-Counted where there is a population table; people of it whom no class covers are then known to be absent (delta = 0).
-With a sampling ``fraction`` delta is replaced by its expectation f E(1 / F | f) (see ``laws/joining.py``). With
+With a population table, delta is counted; people in it whom no class covers are known to be absent (delta = 0).
+With a sampling ``fraction``, delta is replaced by its expectation f E(1 / F | f) (see ``laws/joining.py``). With
 neither, the table is the whole population and delta is 1.
 
 References
@@ -28,17 +28,17 @@ __all__ = ["DeltaPresenceEstimate", "PresenceFinding"]
 
 @dataclass(frozen=True)
 class PresenceFinding(Finding):
-    """How much the classes tell about who is in the table.
+    """How much the classes reveal about who is in the table.
 
     Attributes
     ----------
     basis : str
     fraction : float
-        The chance without looking at the classes.
+        The probability without considering the classes.
     highest, average, lowest : float
         delta of the classes; the average is over the people of the table.
     known_present : float
-        People of the table in classes with delta = 1: whoever fits is in it.
+        People of the table in classes with delta = 1: every match is in it.
     known_absent : float
         People of the population whom no class covers; NaN without a population table.
     """
@@ -54,7 +54,7 @@ class PresenceFinding(Finding):
 
 @dataclass(frozen=True)
 class DeltaPresenceEstimate(Risk):
-    """Chance that somebody of the population who fits a class is in the table.
+    """Probability that a person of the population who matches a class is in the table.
 
     Parameters
     ----------

@@ -1,13 +1,13 @@
 """Household risk: a household is found if one of its members is.
 
-Members of a household are published as records of their own, but whoever finds one of them finds the others: they are
-known to live together. With r_i the risk of member i, found or not independently of the others, the household's is
+Members of a household are published as separate records, but finding one of them means finding the others: they are
+known to live together. If r_i is the risk of member i, independent of the others, the household's risk is
 
-    1 - (1 - r_1)(1 - r_2) ... (1 - r_m),
+1 - (1 - r_1)(1 - r_2) ... (1 - r_m),
 
-which every member bears. r_i is the individual risk by survey weights (see ``risk/individual.py``), or with a sampling
-``fraction``; with neither, that of a prosecutor, 1 / (people in the class). Members count who are in the table: in a
-release, those who are published.
+which applies to every member. r_i is the individual risk by survey weights (see ``risk/individual.py``), or with a
+sampling ``fraction``; with neither, that of a prosecutor, 1 / (people in the class). Only members in the table count:
+in a release, those who are published.
 
 References
 ----------
@@ -39,14 +39,14 @@ class HouseholdFinding(Finding):
     Attributes
     ----------
     basis : str
-        Where the risk of a member comes from: ``survey weights``, ``sampling fraction`` or ``table``.
+        Source of a member's risk: ``survey weights``, ``sampling fraction`` or ``table``.
     households : int
     largest : int
-        Members of the largest.
+        Members of the largest household.
     highest, average : float
-        Over people: a person bears the household's risk.
+        Over people: a person has the household's risk.
     expected : float
-        People who are expected to be found, by themselves or through their household.
+        Expected number of people found, by themselves or through their household.
     expected_households : float
     threshold : float
     comparison : str
@@ -70,7 +70,7 @@ class HouseholdFinding(Finding):
 
 @dataclass(frozen=True)
 class Household(Risk):
-    """Chance that somebody of a household is re-identified: then all its members are.
+    """Probability that a member of a household is re-identified, and thereby all its members.
 
     Parameters
     ----------
@@ -105,7 +105,7 @@ class Household(Risk):
             raise UsageError(
                 "Household risk needs a column of households.",
                 code="no-cluster",
-                hint="Give the column that says which household a record belongs to the role 'cluster'.",
+                hint="Give the role 'cluster' to the column that identifies each record's household.",
             )
         risk, basis = exposure.risks, "table"
         if self.fraction is not None or exposure.weighted is not None:

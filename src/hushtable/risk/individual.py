@@ -1,4 +1,4 @@
-"""Individual risk, as official statistics counts it.
+"""Individual risk, as defined in official statistics.
 
 The adversary has a register of the population, and the table is a sample of it with survey weights. A class has f
 people in the table and F in the population; F is not known, but the weights of the class estimate it: F^ = sum of w.
@@ -9,10 +9,10 @@ q = 1 - p,
 
 with closed forms for small classes: -ln(p) p / q for f = 1, and p / q + ln(p) (p / q)^2 for f = 2. The first form of
 the series breaks down for small p; the second, which Euler's transformation gives, does not (see
-``laws/joining.py``). Weights below 1 on average stand for fewer people than there are records: p is then 1, and
+``laws/joining.py``). Weights below 1 on average represent fewer people than there are records: p is then 1, and
 r = 1 / f.
 
-The global risk is the sum of r over all people of the table: how many of them are expected to be re-identified.
+The global risk is the sum of r over all people of the table: the expected number of re-identified people.
 ``stands_out`` is sdcMicro's count of people whose risk is above 0.1 and above the median by two median absolute
 deviations, twice: "higher than the main part of the data".
 
@@ -40,21 +40,21 @@ __all__ = ["Individual", "IndividualFinding", "individual_risk"]
 
 _MAIN_PART = 0.1
 _CONSISTENT = 1.4826
-"""Makes the median absolute deviation estimate a standard deviation; what R's mad() multiplies with."""
+"""Factor that makes the median absolute deviation estimate a standard deviation, as in R's mad()."""
 
 
 @dataclass(frozen=True)
 class IndividualFinding(Linkage):
-    """Individual risks over the people of a table, and what they add up to.
+    """Individual risks over the people of a table, and their sum.
 
     Attributes
     ----------
     expected : float
-        People who are expected to be re-identified: the global risk. ``average`` is their share.
+        Expected number of re-identified people: the global risk. ``average`` is their share.
     stands_out : float
-        People whose risk is well above that of most.
+        Number of people whose risk is well above that of most.
     population : int
-        People in the population, by the weights or the fraction.
+        Size of the population, by the weights or the fraction.
     """
 
     expected: float
@@ -64,14 +64,14 @@ class IndividualFinding(Linkage):
 
 @dataclass(frozen=True)
 class Individual(Risk):
-    """Chance of re-identifying somebody of a survey through a register, by survey weights; and how many in all.
+    """Probability of re-identifying a survey respondent through a register, by survey weights; and the expected total.
 
     Parameters
     ----------
     threshold : float
     comparison : {">", ">="}
     fraction : float, optional
-        Share of the population that is in the table, where there are no weights.
+        Share of the population that is in the table, if there are no weights.
 
     Examples
     --------
@@ -88,7 +88,7 @@ class Individual(Risk):
     name: ClassVar[str] = "individual"
 
     def applies(self, exposure: Exposure) -> bool:
-        """Whether there are weights, or a fraction in their place."""
+        """Whether there are weights, or a fraction instead."""
         return self.fraction is not None or exposure.weighted is not None
 
     def compute(self, exposure: Exposure) -> IndividualFinding:
@@ -107,7 +107,7 @@ class Individual(Risk):
 
 
 def individual_risk(exposure: Exposure, fraction: float | None) -> tuple[FloatArray, str, float]:
-    """Return the individual risk of each class, what it is based on, and the size of the population.
+    """Return the individual risk of each class, its basis, and the size of the population.
 
     Examples
     --------
@@ -122,7 +122,7 @@ def individual_risk(exposure: Exposure, fraction: float | None) -> tuple[FloatAr
         raise UsageError(
             "Individual risk needs survey weights.",
             code="no-weight",
-            hint="Give the column of survey weights the role 'weight', or state 'fraction', the share of the "
+            hint="Give the column of survey weights the role 'weight', or set 'fraction', the share of the "
             "population that is in the table.",
         )
     p = np.minimum(whole / np.maximum(exposure.weighted, 1e-300), 1.0)
@@ -130,7 +130,7 @@ def individual_risk(exposure: Exposure, fraction: float | None) -> tuple[FloatAr
 
 
 def _median(values: FloatArray, counts: FloatArray) -> float:
-    """The median over people; the mean of the two in the middle where they are even."""
+    """Return the median over people; the mean of the middle two if their number is even."""
     order = np.argsort(values, kind="stable")
     running = np.cumsum(counts[order])
     half = running[-1] / 2

@@ -3,10 +3,9 @@
 The adversary does not know who is in the table and links it with a register of the population. In a class of F people
 of the population the right one is picked with probability 1 / F.
 
-F comes from the policy's population table, where there is one. With a sampling ``fraction`` it is estimated: 1 / F is
+F comes from the policy's population table, if there is one. With a sampling ``fraction``, it is estimated: 1 / F is
 replaced by its expectation given the class's size in the table, under a law fitted to all its class sizes (see
-``laws/joining.py``). With neither, the table is
-taken for the whole population and the risk is the prosecutor's.
+``laws/joining.py``). With neither, the table is treated as the whole population and the risk is the prosecutor's.
 
 References
 ----------
@@ -30,14 +29,14 @@ __all__ = ["Journalist", "population_risk"]
 
 @dataclass(frozen=True)
 class Journalist(Risk):
-    """Chance of re-identifying somebody through a register of the population: 1 / (people of it in the class).
+    """Probability of re-identifying a person through a register of the population: 1 / (people of it in the class).
 
     Parameters
     ----------
     threshold : float
     comparison : {">", ">="}
     fraction : float, optional
-        Given, F is estimated from it even where there is a population table.
+        If given, F is estimated from it even if there is a population table.
 
     Examples
     --------
@@ -62,7 +61,7 @@ class Journalist(Risk):
 
 
 def population_risk(exposure: Exposure, sampling: Sampling) -> FloatArray:
-    """1 / F of each class, or its expectation."""
+    """Return 1 / F of each class, or its expectation."""
     counted = exposure.population if sampling.basis == "population table" else None
     estimated = None if sampling.basis in ("population table", "table") else sampling.fraction
     return register_risk(exposure.units, exposure.unit, counted, estimated)

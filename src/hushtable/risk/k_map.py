@@ -1,9 +1,9 @@
 """k-map, estimated.
 
-Symbol: k. How many people of the population each class describes, and how many people of the table are in classes that
-describe fewer than k. Counted where there is a population table. With a sampling ``fraction``, F given the class's f
-people is estimated (see ``laws/joining.py``): the smallest class is the one with the least expected F, and people
-below k are those of all classes times the chance that F < k.
+Symbol: k. The number of people of the population that each class describes, and the number of people of the table in
+classes that describe fewer than k. With a population table, they are counted. With a sampling ``fraction``, F given
+the class's f people is estimated (see ``laws/joining.py``): the smallest class is the one with the least expected F,
+and people below k are those of all classes times the probability that F < k.
 
 References
 ----------
@@ -27,7 +27,7 @@ __all__ = ["KMapEstimate", "KMapFinding"]
 
 @dataclass(frozen=True)
 class KMapFinding(Finding):
-    """How many people of the population the classes describe.
+    """Number of people of the population that the classes describe.
 
     Attributes
     ----------

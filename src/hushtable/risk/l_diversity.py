@@ -1,9 +1,9 @@
-"""How diverse the sensitive values are that people share a class with.
+"""Diversity of the sensitive values in people's classes.
 
-For each sensitive column, the distribution over people of what a person's class achieves: the number of different
+For each sensitive column, the distribution over people of their class's diversity: the number of different
 values (``distinct``), the number of equally frequent values with the same entropy (``entropy``), and ``recursive``,
-the most frequent value's count divided by that of all others (the least c of recursive (c, 2)-diversity; the lower
-the better). Each is the score of the model that bounds it, so an l that is reported is the one that is verified.
+the most frequent value's count divided by that of all others (the least c of recursive (c, 2)-diversity; lower is
+better). Each is the score of the model that bounds it, so a reported l is the one that is verified.
 
 References
 ----------
@@ -35,7 +35,7 @@ _READ: dict[str, tuple[type[Any], dict[str, Any]]] = {
 
 @dataclass(frozen=True)
 class Diversity(Finding):
-    """What the classes of people achieve in one sensitive column.
+    """Diversity of people's classes in one sensitive column.
 
     Attributes
     ----------
@@ -43,7 +43,7 @@ class Diversity(Finding):
     measure : str
         ``distinct``, ``entropy`` or ``recursive``.
     least, quarter, median, mean, three_quarters, most : float
-        Over people. A quantile is the value of the person at that place.
+        Over people. A quantile is the value of the person at that position.
     """
 
     column: str
@@ -64,7 +64,7 @@ class LDiversityFinding(Finding):
     ----------
     people : float
     one_value : float
-        People whose class has one value only in some sensitive column: it is disclosed.
+        People whose class has only one value in some sensitive column, which is thereby disclosed.
     share_one_value : float
     diversity : tuple of Diversity
     """
@@ -77,7 +77,7 @@ class LDiversityFinding(Finding):
 
 @dataclass(frozen=True)
 class LDiversity(Risk):
-    """How diverse the sensitive values of each person's class are, and who has none but one.
+    """Diversity of the sensitive values in each person's class, and people whose class has only one value.
 
     Examples
     --------
@@ -98,9 +98,9 @@ class LDiversity(Risk):
         exposure = exposure.detailed()
         members = exposure.members
         if members is None or members.apart or not members.table.sensitive:
-            why = "publishes sensitive values apart from people" if members and members.apart else "has none"
+            why = "publishes sensitive values separately from people" if members and members.apart else "has none"
             raise UsageError(
-                f"l-diversity is about the sensitive values of a class, and the table {why}.",
+                f"l-diversity needs the sensitive values of each class, but the table {why}.",
                 code="no-sensitive",
                 hint="Give a column the role 'sensitive', and choose an algorithm that forms classes.",
             )
@@ -124,7 +124,7 @@ class LDiversity(Risk):
 
 
 def _spread(score: FloatArray, units: Any) -> tuple[float, ...]:
-    """Least, quarter, median, mean, three quarters and most over people."""
+    """Return minimum, quartiles, mean and maximum over people."""
     order = np.argsort(score, kind="stable")
     running = np.cumsum(units[order])
     place = [min(int(np.searchsorted(running, q * running[-1])), len(order) - 1) for q in (0.25, 0.5, 0.75)]

@@ -1,7 +1,7 @@
-"""The summary that prosecutor and journalist share: risks of re-identification and who is above a threshold.
+"""The summary that prosecutor and journalist share: risks of re-identification and people above a threshold.
 
-Thresholds are compared as they are, unrounded, with the models' tolerance of 1e-9, and the operator is part of the
-result: with ``>`` a class of 11 is above 0.09, for 1/11 = 0.0909.
+Thresholds are compared unrounded, with the models' tolerance of 1e-9, and the operator is part of the
+result: with ``>``, a class of 11 is above 0.09, since 1/11 = 0.0909.
 """
 
 from __future__ import annotations
@@ -16,8 +16,8 @@ from hushtable.risk.base import Exposure, Finding
 
 __all__ = ["Comparison", "Linkage", "Threshold", "above", "summarise"]
 
-Threshold = Annotated[float, Between(0, 1), "risk from which on a person counts as at risk"]
-Comparison = Annotated[Literal[">", ">="], "how a person's risk is compared with the threshold to be at risk"]
+Threshold = Annotated[float, Between(0, 1), "risk above which a person is at risk"]
+Comparison = Annotated[Literal[">", ">="], "how a person's risk is compared with the threshold"]
 
 
 @dataclass(frozen=True)
@@ -27,7 +27,7 @@ class Linkage(Finding):
     Attributes
     ----------
     basis : str
-        What class sizes were counted in: ``table``, ``population table``, ``sampling fraction``.
+        Source of the class sizes: ``table``, ``population table``, ``sampling fraction``.
     people : float
     classes : int
     highest, average, lowest : float
@@ -53,7 +53,7 @@ class Linkage(Finding):
 
 
 def above(risk: FloatArray, comparison: str, threshold: float) -> BoolArray:
-    """Whether each risk is above (``>``) or at least (``>=``) the threshold.
+    """Return whether each risk is above (``>``) or at least (``>=``) the threshold.
 
     Examples
     --------
@@ -67,7 +67,7 @@ def above(risk: FloatArray, comparison: str, threshold: float) -> BoolArray:
 
 
 def summarise(exposure: Exposure, risk: FloatArray, basis: str, threshold: float, comparison: str) -> Linkage:
-    """Sum a risk per class up over people."""
+    """Summarize a risk per class over people."""
     exposed = above(risk, comparison, threshold)
     return Linkage(
         basis=basis,

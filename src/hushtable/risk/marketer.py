@@ -1,12 +1,12 @@
 """Marketer risk.
 
-The adversary links everybody and does not mind mistakes: what counts is how many of the links are right. A class with
-f people in the table and F in the population gives f / F right links, so the share is
+The adversary links everybody and accepts mistakes: what counts is the number of correct links. A class with
+f people in the table and F in the population gives f / F correct links, so the share is
 
     (1 / n) sum over classes of f / F.
 
-F comes from the population table, is estimated with a sampling ``fraction``, or is f where neither is known; then the
-share is (number of classes) / n. F is never less than f, nor than one person.
+F comes from the population table, is estimated with a sampling ``fraction``, or is f if neither is known; then the
+share is (number of classes) / n. F is at least f, and at least one person.
 
 References
 ----------
@@ -27,7 +27,7 @@ __all__ = ["Marketer", "MarketerFinding"]
 
 @dataclass(frozen=True)
 class MarketerFinding(Finding):
-    """What somebody who links everybody gets right.
+    """Correct links of an adversary who links every record.
 
     Attributes
     ----------
@@ -35,7 +35,7 @@ class MarketerFinding(Finding):
         ``table``, ``population table`` or ``sampling fraction``.
     people : float
     expected : float
-        People who are linked rightly, in expectation.
+        Expected number of correct links.
     share : float
     """
 
@@ -47,7 +47,7 @@ class MarketerFinding(Finding):
 
 @dataclass(frozen=True)
 class Marketer(Risk):
-    """Share of people whom an adversary who links everybody links rightly.
+    """Share of correct links when an adversary links every record.
 
     Parameters
     ----------

@@ -1,22 +1,22 @@
 """The riskiest column subsets: minimal sample uniques, after SUDA.
 
-A person is unique on a set of columns when nobody else has the same cells there; the set is minimal when no proper
-subset does it already. The fewer columns it takes, the fewer an adversary has to know. Sets are searched by size, all
-sets of a size before the next; a person who is unique on a set is left out of the search of its supersets, which
-changes nothing for the others. The work is bounded: a size is only begun if its sets times the table's classes still
-fit the budget, so what is reported is complete up to ``searched`` columns.
+A person is unique on a set of columns if nobody else has the same cells there; the set is minimal if no proper
+subset suffices. The fewer columns it takes, the less an adversary has to know. Sets are searched by size, all
+sets of a size before the next; a person who is unique on a set is excluded from the search of its supersets, which
+does not affect the others. The work is bounded: a size is only started if its sets times the table's classes still
+fit the budget, so the result is complete up to ``searched`` columns.
 
-Each minimal unique of s of the A columns has the SUDA score (A - s)(A - s - 1) ... (A - M) with M the greatest size
-searched (at most A - 1): roughly how many larger sets are unique because of it. A column's contribution is the share
-of the total score that lies on sets with it. A person's score is the sum over her minimal uniques.
+Each minimal unique of s of the A columns has the SUDA score (A - s)(A - s - 1) ... (A - M), where M is the greatest
+size searched (at most A - 1): roughly the number of larger sets that are unique because of it. A column's contribution
+is the share of the total score on sets with it. A person's score is the sum over their minimal uniques.
 
-DIS-SUDA brings scores to the scale of a probability. With U people unique and P people in pairs on all columns, and the
-sampling fraction pi, the chance that a match with a unique is right is (data intrusion simulation)
+DIS-SUDA scales scores to a probability. With U people unique and P people in pairs on all columns, and the
+sampling fraction pi, the probability that a match with a unique is correct is (data intrusion simulation)
 
     d = U pi / (U pi + P (1 - pi)),
 
-and a person's DIS-SUDA score is her score times d U / (sum of all scores), at most 1: its mean over the uniques is d.
-Where the table is the whole population, every match with a unique is right: d = 1.
+and a person's DIS-SUDA score is their score times d U / (sum of all scores), at most 1: its mean over the uniques is d.
+If the table is the whole population, every match with a unique is correct: d = 1.
 
 References
 ----------
@@ -66,7 +66,7 @@ class RiskySubset(Finding):
 
 @dataclass(frozen=True)
 class ColumnScore(Finding):
-    """A column's share of the total score of all minimal uniques; 0 where there are none."""
+    """A column's share of the total score of all minimal uniques; 0 if there are none."""
 
     column: str
     contribution: float
@@ -79,24 +79,24 @@ class MinimalUniquesFinding(Finding):
     Attributes
     ----------
     searched : int
-        Every set of up to this many columns was looked at.
+        Every set of up to this many columns was examined.
     complete : bool
-        Whether that is as many as asked for, or as there are columns.
+        Whether that is the requested size, or the number of columns.
     people : float
         People with at least one minimal unique.
     share : float
     by_size : tuple of float
         People whose smallest minimal unique has 1, 2, ... columns.
     subsets : tuple of RiskySubset
-        Those with the most people first; of equals the smaller, then in column order.
+        Those with the most people first; ties by size, then in column order.
     columns : tuple of ColumnScore
         In the policy's order.
     score : float
-        Mean SUDA score of the people with a minimal unique; 0 where there are none.
+        Mean SUDA score of the people with a minimal unique; 0 if there are none.
     basis : str
-        Where the sampling fraction of ``dis`` comes from.
+        Source of the sampling fraction of ``dis``.
     dis : float
-        Chance that a match with somebody unique is right.
+        Probability that a match with a unique is correct.
     highest_dis : float
         The greatest DIS-SUDA score of a person.
     by_dis : tuple of float
@@ -124,11 +124,11 @@ class MinimalUniques(Risk):
     Parameters
     ----------
     size : int
-        The most columns of a set.
+        Maximum number of columns in a set.
     top : int
-        How many sets are reported.
+        Number of sets to report.
     budget : int
-        How many classes may be looked at, once for each set of columns.
+        Maximum number of examined classes, counted once for each set of columns.
     fraction : float, optional
         Share of the population that is in the table, for DIS-SUDA.
 
@@ -144,9 +144,11 @@ class MinimalUniques(Risk):
     (1.5, 1.0)
     """
 
-    size: Annotated[int, AtLeast(1), "the most columns of a set"] = 3
-    top: Annotated[int, AtLeast(1), "how many sets are reported"] = 10
-    budget: Annotated[int, AtLeast(1), "how many classes may be looked at, once for each set of columns"] = 100_000_000
+    size: Annotated[int, AtLeast(1), "maximum number of columns in a set"] = 3
+    top: Annotated[int, AtLeast(1), "number of sets to report"] = 10
+    budget: Annotated[int, AtLeast(1), "maximum number of examined classes, counted once for each set of columns"] = (
+        100_000_000
+    )
     fraction: Fraction = None
 
     name: ClassVar[str] = "minimal-uniques"
@@ -192,12 +194,12 @@ class MinimalUniques(Risk):
 
 
 def _sets(columns: int, size: int) -> int:
-    """How many sets of up to ``size`` columns there are."""
+    """Return the number of sets of up to ``size`` columns."""
     return sum(math.comb(columns, s) for s in range(1, size + 1))
 
 
 def _search(exposure: Exposure, size: int) -> Iterator[tuple[tuple[int, ...], BoolArray]]:
-    """Every set of up to ``size`` columns with the classes for which it is a minimal unique."""
+    """Yield every set of up to ``size`` columns with the classes for which it is a minimal unique."""
     on_all = exposure.unique
     if not on_all.any():
         return  # nobody is unique on all columns, so nobody is on some
@@ -217,9 +219,9 @@ def _search(exposure: Exposure, size: int) -> Iterator[tuple[tuple[int, ...], Bo
 
 
 def _unique_on(exposure: Exposure, subset: tuple[int, ...], units: FloatArray | None, done: BoolArray) -> BoolArray:
-    """Which of the classes that are not done are unique on a set of columns; what is said of others is no matter.
+    """Return which of the classes that are not done are unique on a set of columns; other entries are arbitrary.
 
-    Those that are done are unique on a part of the set, so they look like nobody: leaving them out only saves time.
+    Those that are done are unique on a part of the set, so they match nobody: skipping them only saves time.
     """
     sizes = [exposure.sizes[j] for j in subset]
     codes = [exposure.codes[j] for j in subset]
@@ -239,7 +241,7 @@ def _score(columns: int, size: int, searched: int) -> int:
 
 
 def _dis(exposure: Exposure, score: FloatArray, fraction: float) -> tuple[float, FloatArray]:
-    """The chance that a match with a unique is right, and the DIS-SUDA score of each class."""
+    """Return the probability that a match with a unique is correct, and the DIS-SUDA score of each class."""
     uniques = float(exposure.counts[exposure.unique].sum())
     pairs = float(exposure.counts[~exposure.unique & (exposure.units <= 2 * exposure.unit)].sum())
     if not uniques:

@@ -1,4 +1,4 @@
-"""Fewer columns: the classes of a table when an adversary knows only some of its quasi-identifiers."""
+"""Classes of a table if an adversary knows only some of its quasi-identifiers."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ __all__ = ["coarser_units", "unique_on"]
 
 
 def coarser_units(codes: Sequence[AnyArray], sizes: Sequence[int], units: IntArray) -> IntArray:
-    """Return the units of each class that the given columns alone tell apart.
+    """Return the units of each class that the given columns alone distinguish.
 
     Examples
     --------
@@ -27,10 +27,10 @@ def coarser_units(codes: Sequence[AnyArray], sizes: Sequence[int], units: IntArr
 
 
 def unique_on(codes: Sequence[AnyArray], sizes: Sequence[int], units: FloatArray | None, unit: int) -> BoolArray:
-    """Return which classes hold, with all classes that agree with them in the given columns, one person at most.
+    """Return which classes contain at most one person, together with all classes that agree in the given columns.
 
-    Without ``units`` every class has one. Floats are exact as far as it matters: a sum that they cannot hold is far
-    beyond a person.
+    Without ``units``, every class has one. Floats are exact enough: a sum that they cannot represent is far
+    larger than one person.
 
     Examples
     --------

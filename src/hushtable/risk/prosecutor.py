@@ -2,9 +2,9 @@
 
 The adversary knows that a person is in the table and looks for the record. In a class of f people the right one is
 picked with probability 1 / f. Highest, average and lowest risk are taken over the people of the table; the average is
-(number of classes) / (number of people). A person is at risk when 1 / f is above the threshold. With an entity column
-a class may hold less than one person (the rest of this person's rows are elsewhere): its risk is 1, and the average is
-(sum over classes of the lesser of f and 1) / (number of people).
+(number of classes) / (number of people). A person is at risk if 1 / f is above the threshold. With an entity column,
+a class may contain less than one person (the person's other rows are in other classes): its risk is 1, and the average
+is (sum over classes of the lesser of f and 1) / (number of people).
 
 References
 ----------
@@ -24,12 +24,12 @@ __all__ = ["Prosecutor"]
 
 @dataclass(frozen=True)
 class Prosecutor(Risk):
-    """Chance of re-identifying somebody who is known to be in the table: 1 / (people in the class).
+    """Probability of re-identifying a person who is known to be in the table: 1 / (people in the class).
 
     Parameters
     ----------
     threshold : float
-        Above it a person is at risk. The default is what European and Canadian regulators ask of published
+        Risk above which a person is at risk. The default is what European and Canadian regulators require of published
         clinical reports.
     comparison : {">", ">="}
 

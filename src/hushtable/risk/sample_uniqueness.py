@@ -1,4 +1,4 @@
-"""Sample uniqueness: people whom nobody else in the table looks like.
+"""Sample uniqueness: people whom nobody else in the table matches.
 
 References
 ----------
@@ -30,7 +30,7 @@ class Uniques(Finding):
     smallest : float
         People in the smallest class.
     in_population : float
-        Of the uniques, those who are alone in the population table too; NaN without one.
+        Uniques who are alone in the population table too; NaN without one.
     """
 
     people: float
@@ -45,7 +45,7 @@ class Uniques(Finding):
 
 @dataclass(frozen=True)
 class SampleUniqueness(Risk):
-    """People whom nobody else in the table looks like, and people in classes of two.
+    """People whom nobody else in the table matches, and people in classes of two.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""How the table relates to the population it was drawn from; ``laws/joining.py`` says what that means for a class."""
+"""The relation of the table to the population it was drawn from; see ``laws/joining.py`` for its consequences."""
 
 from __future__ import annotations
 
@@ -30,11 +30,11 @@ class Sampling:
     ----------
     basis : str
         ``population table``: classes are counted in it. ``sampling fraction``, ``survey weights``: they are estimated.
-        ``table``: the table is taken for the whole population, the worst case, because nothing else is known.
+        ``table``: the table is treated as the whole population, the worst case, because nothing else is known.
     fraction : float
         Share of the population that is in the table.
     population : int
-        People in the population.
+        Number of people in the population.
 
     Examples
     --------
@@ -65,7 +65,7 @@ class Sampling:
         return cls("table", 1.0, max(round(people), 1))
 
     def counted(self, exposure: Exposure) -> FloatArray | None:
-        """Return F of each class where it is known: from the population table, or from the table itself."""
+        """Return F of each class if it is known: from the population table, or from the table itself."""
         if self.basis == "population table" and exposure.population is not None:
             return np.maximum(exposure.population.astype(np.float64), np.maximum(exposure.counts, 1.0))
         return np.maximum(exposure.counts, 1.0) if self.basis == "table" else None

@@ -1,13 +1,13 @@
-"""What the estimators of population uniqueness share.
+"""Shared parts of the estimators of population uniqueness.
 
 Symbols: N and n people in the population and in the table, pi = n / N, u classes in the table, s_j of them with j
 people, S_1 people who are alone in their class in the population: what is estimated.
 
-Estimators want whole people. With an entity column a class may hold a share of a person: its size is rounded down,
-though never to nobody, n is the sum of these sizes, and N = n / pi. So a person whose rows look different may count
-once for each look, and N may differ from the people of a population table.
+Estimators need whole people. With an entity column, a class may contain a fraction of a person: its size is rounded
+down, but at least to one, n is the sum of these sizes, and N = n / pi. So a person whose rows differ may count
+several times, and N may differ from the number of people in a population table.
 
-At the edges all agree: without sample uniques the estimate is 0, and a table that is the whole population has its own
+In edge cases all agree: without sample uniques, the estimate is 0, and a table that is the whole population has its own
 uniques. An estimate that does not exist (a model that cannot be fitted, a number outside [0, N]) is NaN and never 0.
 """
 
@@ -27,14 +27,14 @@ __all__ = ["PopulationUniques", "UniquenessEstimator"]
 
 @dataclass(frozen=True)
 class PopulationUniques(Finding):
-    """An estimate of how many people are unique in the population.
+    """An estimate of the number of people who are unique in the population.
 
     Attributes
     ----------
     estimator : str
-        The one that was used: for a decision rule, the one it chose.
+        The one that was used; for a decision rule, the one it chose.
     basis : str
-        Where the size of the population comes from.
+        Source of the population size.
     fraction : float
         Share of the population that is in the table.
     population : int
@@ -42,11 +42,11 @@ class PopulationUniques(Finding):
     sample_uniques : int
         People who are alone in their class in the table: classes of one.
     uniques : float
-        People who are alone in their class in the population; NaN where the estimator has no answer.
+        People who are alone in their class in the population; NaN if the estimator has no answer.
     share : float
         Their share of the population.
     kept : float
-        Chance that somebody unique in the table is unique in the population too: fraction * uniques /
+        Probability that a person who is unique in the table is also unique in the population: fraction * uniques /
         sample_uniques, at most 1; 0 without sample uniques.
     """
 
@@ -67,18 +67,18 @@ class UniquenessEstimator(Risk):
     Parameters
     ----------
     fraction : float, optional
-        Share of the population that is in the table. Left out, it comes from the population table; without one, the
-        table is taken for the whole population.
+        Share of the population that is in the table. Defaults to that of the population table; without one, the
+        table is treated as the whole population.
     """
 
     fraction: Fraction = None
 
     @abstractmethod
     def estimate(self, table: Frequencies, population: int) -> float:
-        """S_1, for a table with sample uniques that is smaller than its population; NaN where there is no answer."""
+        """S_1, for a table with sample uniques that is smaller than its population; NaN if there is no answer."""
 
     def choose(self, table: Frequencies, population: int) -> tuple[str, float]:
-        """Return the name of the estimator that answers, and S_1."""
+        """Return the name of the estimator that was used, and S_1."""
         return self.name, self.estimate(table, population)
 
     def compute(self, exposure: Exposure) -> PopulationUniques:

@@ -1,12 +1,12 @@
 """Zayatz's estimator of population uniqueness (the equivalence-class model).
 
-By Bayes' rule the chance that a class with one person in the table has one in the population is
+By Bayes' rule, the probability that a class with one person in the table has one in the population is
 
     P(F = 1 | f = 1) = p_1 P(f = 1 | F = 1) / sum_j p_j P(f = 1 | F = j),
 
 where p_j, the share of the population's classes with j people, is taken from the table (s_j / u), and f given F = j is
 hypergeometric: C(j, 1) C(N - j, n - 1) / C(N, n). Then S_1 = s_1 P(F = 1 | f = 1) N / n. Always defined. It tends to be
-too high, for classes of the table are smaller than those of the population.
+too high, since classes of the table are smaller than those of the population.
 
 References
 ----------

@@ -1,9 +1,9 @@
 """Bands of round numbers for skewed columns.
 
 Most people have no capital gain, a few have a hundred thousand. Quantiles of such a column are one value and a rest.
-Here zero is a band of its own, and the amounts are cut at round numbers near their quantiles. Cut points stand in the
-policy, which is handed over with a release. So each has at least twenty records on either side, and is rounded: it is
-nobody's value.
+Therefore, zero is a band of its own, and the amounts are cut at round numbers near their quantiles. Cut points appear
+in the policy, which is published with a release. So each has at least twenty records on either side, and is rounded: it
+is no person's value.
 """
 
 from __future__ import annotations
@@ -17,14 +17,14 @@ from hushtable.arrays import AnyArray, IntArray
 __all__ = ["round_cuts"]
 
 _FEW = 16
-"""Of so few values, quantiles are the values."""
+"""With so few values, quantiles are the values."""
 _BANDS = 16
 _LEAST = 20
-"""Records of a band, at least."""
+"""Minimum number of records in a band."""
 _HEAVY = 1 / 8
-"""A value that more of the records have spoils quantiles."""
+"""A value with a larger share of the records spoils quantiles."""
 _TAIL = 4
-"""How many times the middle value the last tenth begins at, if the tail is long."""
+"""Minimum ratio of the 90th percentile to the median of a long tail."""
 
 _Number = int | float
 
@@ -35,7 +35,7 @@ def round_cuts(numbers: AnyArray, counts: IntArray) -> list[list[_Number]]:
     Parameters
     ----------
     numbers : array
-        Distinct values, rising.
+        Distinct values, ascending.
     counts : int64 array
         How often each occurs.
 
@@ -70,7 +70,7 @@ def round_cuts(numbers: AnyArray, counts: IntArray) -> list[list[_Number]]:
 
 
 def _rounded(amount: float, whole: bool) -> _Number:
-    """Return a number near the amount that has one digit, or two of which the second is 5."""
+    """Return a number near the amount with one digit, or two of which the second is 5."""
     step = 10.0 ** math.floor(math.log10(amount)) / 2
     step = max(step, 1.0) if whole else step
     return _plain(round(amount / step) * step)
@@ -82,7 +82,7 @@ def _plain(number: float) -> _Number:
 
 
 def _supported(cuts: list[_Number], amounts: AnyArray, people: IntArray, ends: list[_Number]) -> list[_Number]:
-    """Return the rising cuts that leave enough records in every band."""
+    """Return the ascending cuts that leave enough records in every band."""
     kept: list[_Number] = []
     last = max(ends, default=0)
     for cut in sorted(set(cuts)):

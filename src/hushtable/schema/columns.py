@@ -8,13 +8,13 @@ __all__ = ["Cover", "Format", "Kind", "Missing", "Role"]
 
 
 class Role(StrEnum):
-    """What a column is to an adversary.
+    """Role of a column.
 
     ``IDENTIFIER`` names a person and never reaches the output. ``QUASI`` may be known from outside and is
-    generalised. ``SENSITIVE`` is what must not be learnt about a person. ``INSENSITIVE`` is published as it is.
-    ``PSEUDONYM`` names a person and is published under a keyed name. ``WEIGHT`` says how many people of the population
-    a record stands for, ``CLUSTER`` which household it belongs to: risks read them, measures of counts read weights,
-    and neither is published. ``DROP`` is not published.
+    generalized. ``SENSITIVE`` must not become known about a person. ``INSENSITIVE`` is published unchanged.
+    ``PSEUDONYM`` names a person and is published under a keyed name. ``WEIGHT`` is the number of people in the
+    population that a record represents, ``CLUSTER`` the household it belongs to: risks use both, measures of counts use
+    weights, and neither is published. ``DROP`` is not published.
     """
 
     IDENTIFIER = "identifier"
@@ -33,7 +33,7 @@ class Role(StrEnum):
 
     @property
     def of_survey(self) -> bool:
-        """Whether columns of this role describe the survey, which changes what is found out and not the release."""
+        """Whether columns of this role describe the survey, which affects estimates but not the release."""
         return self in (Role.WEIGHT, Role.CLUSTER)
 
 
@@ -47,15 +47,15 @@ class Kind(StrEnum):
 
     @property
     def ordered(self) -> bool:
-        """Whether the order of values means something."""
+        """Whether the order of values is meaningful."""
         return self is not Kind.NOMINAL
 
 
 class Format(StrEnum):
-    """How values are written that could be read in several ways.
+    """Notation of values that could be read in several ways.
 
     ``DAY_FIRST``: 31/12/1999. ``MONTH_FIRST``: 12/31/1999. ``THOUSANDS``: 1,234.56. ``ANY_SPELLING``: labels that
-    differ in capitals or spaces alone are the same.
+    differ only in case or spaces are the same.
     """
 
     DAY_FIRST = "day-first"
@@ -65,15 +65,15 @@ class Format(StrEnum):
 
     @property
     def kind(self) -> Kind:
-        """The kind of columns that are written so."""
+        """The kind of columns with this notation."""
         return {Format.THOUSANDS: Kind.NUMERIC, Format.ANY_SPELLING: Kind.NOMINAL}.get(self, Kind.DATE)
 
 
 class Missing(StrEnum):
-    """What an empty quasi-identifier cell means to the adversary.
+    """Meaning of an empty quasi-identifier cell to the adversary.
 
-    ``OWN_CATEGORY``: a value like any other, equal only to itself. ``WILDCARD``: it may stand for any value, so
-    classes that could be the same person's are judged together. ``ERROR``: there must be none.
+    ``OWN_CATEGORY``: a value like any other, equal only to itself. ``WILDCARD``: it may be any value, so
+    classes that could contain the same person are checked together. ``ERROR``: there must be none.
     """
 
     OWN_CATEGORY = "own_category"
@@ -82,10 +82,10 @@ class Missing(StrEnum):
 
 
 class Cover(StrEnum):
-    """What a published cell covers beyond the values of its class.
+    """Coverage of a published cell beyond the values of its class.
 
-    ``NODE``: all leaves below the lowest hierarchy node above them. ``RANGE``: all values between the least and the
-    greatest. ``SET``: nothing else.
+    ``NODE``: all leaves below the lowest hierarchy node above them. ``RANGE``: all values between the minimum and the
+    maximum. ``SET``: nothing else.
     """
 
     NODE = "node"

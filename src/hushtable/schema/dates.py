@@ -1,9 +1,9 @@
 """Reading distinct texts as calendar dates.
 
-What can be read in one way only: ISO 8601 (``1999-12-31``), the year first with other signs (``1999/12/31``), and day,
-month and year with points (``31.12.1999``: whoever writes points writes the day first); each with or without a time of
-day and a zone. What counts is the calendar date as written, so in the value's own zone; the time of day is dropped.
-``31/12/1999`` is refused, because ``01/02/1999`` is two dates.
+Unambiguous notations are read: ISO 8601 (``1999-12-31``), the year first with other separators (``1999/12/31``), and
+day, month and year with periods (``31.12.1999``: with periods, the day comes first); each with or without a time of
+day and a zone. The result is the calendar date as written, in the value's own zone; the time of day is dropped.
+``31/12/1999`` is refused, because ``01/02/1999`` could be two dates.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ _TICKS = {"s": 86_400, "ms": 86_400_000, "us": 86_400_000_000, "ns": 86_400_000_
 
 
 def iso_dates(text: pa.Array) -> BoolArray:
-    """Which (trimmed) texts are ISO dates that exist in the calendar; null counts as one.
+    """Return which (trimmed) texts are ISO dates that exist in the calendar; null counts as one.
 
     Examples
     --------
@@ -53,7 +53,7 @@ def iso_dates(text: pa.Array) -> BoolArray:
 
 
 def readable_dates(text: pa.Array) -> BoolArray:
-    """Which (trimmed) texts are dates that can be read in one way only and exist; null counts as one.
+    """Return which (trimmed) texts are unambiguous dates that exist; null counts as one.
 
     Examples
     --------
@@ -64,7 +64,7 @@ def readable_dates(text: pa.Array) -> BoolArray:
 
 
 def numeric_dates(text: pa.Array, day_first: bool) -> pa.Array:
-    """Turn dates such as 04/22/1906 into ISO dates; what is not written so stays as it is.
+    """Turn dates such as 04/22/1906 into ISO dates; other texts stay unchanged.
 
     Examples
     --------
@@ -103,7 +103,7 @@ def parse_dates(text: pa.Array) -> pa.Array:
 
 
 def in_calendar(values: pa.Array) -> bool:
-    """Whether all timestamps or dates are of the years 1 to 9999, which texts can tell.
+    """Whether all timestamps or dates are in the years 1 to 9999, which texts can express.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Saying what kinds of texts stand where numbers or dates were expected: kinds and counts, never the texts."""
+"""Description of texts found where numbers or dates were expected: kinds and counts, never the texts."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ MARKERS: tuple[str, ...] = (
     "unknown", "unk", "missing", "not available", "not applicable", "not known", "not stated", "not specified",
     "no data", "n.a.", "k.a.", "keine angabe", "tbd", "#value!", "#null!", "(blank)", "(null)", "undefined",
 )  # fmt: skip
-"""Texts that often stand for a missing value, in lower case. None of them is taken for missing unless listed."""
+"""Texts that often represent a missing value, in lower case. None of them counts as missing unless listed."""
 
 _NUMBER = r"[+-]?\d+([.,]\d+)*"
 _SHAPES: tuple[tuple[str, str, str], ...] = (
@@ -36,7 +36,7 @@ _SHAPES: tuple[tuple[str, str, str], ...] = (
 
 
 def describe(text: pa.Array) -> str:
-    """Return how many (trimmed, distinct) texts there are of which kind, the most frequent kind first.
+    """Return the number of (trimmed, distinct) texts of each kind, the most frequent kind first.
 
     Examples
     --------

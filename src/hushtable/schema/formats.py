@@ -1,4 +1,4 @@
-"""Dates and numbers in text that could be read in several ways: which formats would read all of them."""
+"""Dates and numbers in ambiguous text: the formats that would read all of them."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _SURELY = r",\d{3},|,\d{3}\."
 
 
 def fitting_formats(values: pa.Array) -> tuple[Format, ...]:
-    """Return the formats that read every distinct text of a column; several where the values do not decide.
+    """Return the formats that read every distinct text of a column; several if the values are ambiguous.
 
     Parameters
     ----------
@@ -47,7 +47,7 @@ def fitting_formats(values: pa.Array) -> tuple[Format, ...]:
 
 
 def has_times(column: pa.ChunkedArray) -> bool:
-    """Whether a column of dates tells times of day other than midnight.
+    """Whether a column of dates contains times of day other than midnight.
 
     Examples
     --------
@@ -64,7 +64,7 @@ def has_times(column: pa.ChunkedArray) -> bool:
 
 
 def format_question(formats: tuple[Format, ...]) -> str:
-    """Return what to ask or say about a column that fits these formats.
+    """Return the remark or question about a column that fits these formats.
 
     Examples
     --------
@@ -72,7 +72,7 @@ def format_question(formats: tuple[Format, ...]) -> str:
     'dates such as 12/31/1999, month first'
     """
     if len(formats) > 1:
-        return "dates in which day and month cannot be told apart: set format: day-first or format: month-first"
+        return "dates in which day and month are ambiguous: set format: day-first or format: month-first"
     return {
         Format.DAY_FIRST: "dates such as 31/12/1999, day first",
         Format.MONTH_FIRST: "dates such as 12/31/1999, month first",

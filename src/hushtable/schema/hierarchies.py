@@ -20,15 +20,15 @@ DATES = {"dates": ["month", "quarter", "year", "decade"]}
 
 _POSTCODE = {"zip", "zipcode", "postcode", "postal", "postleitzahl", "plz"}
 _FEW = 6
-"""Of so few labels, groups would say little more than nothing."""
+"""With so few labels, groups would be of little use."""
 _OLDEST = 130
 _MOST_VALUES = 50_000
-"""A column with more values is of no classification."""
+"""A column with more values belongs to no classification."""
 
 
 @dataclass(frozen=True)
 class Suggested:
-    """A hierarchy as it stands in a policy, and the kind that it needs.
+    """A hierarchy as written in a policy, and the kind that it needs.
 
     Attributes
     ----------
@@ -36,7 +36,7 @@ class Suggested:
     kind_reason : str
     hierarchy : Any
     reason : str
-        Empty where nothing but the kind and the number of values speaks for it.
+        Empty if it follows only from the kind and the number of values.
     """
 
     kind: Kind
@@ -52,7 +52,7 @@ def suggest_hierarchy(column: Prepared, ignored: tuple[str, ...] = ()) -> Sugges
     ----------
     column : Prepared
     ignored : tuple of str
-        Texts that probably stand for a missing value.
+        Texts that probably represent a missing value.
 
     Examples
     --------
@@ -74,7 +74,9 @@ def suggest_hierarchy(column: Prepared, ignored: tuple[str, ...] = ()) -> Sugges
             kind_reason = why if kind is Kind.NOMINAL else found.reason
             return Suggested(Kind.NOMINAL, kind_reason, {"standard": wanted}, found.reason + more)
     if not _POSTCODE.isdisjoint(words_of(column.name)):
-        return Suggested(Kind.NOMINAL, "a postcode is no number" if kind is Kind.NUMERIC else why, {"prefix": "*"})
+        return Suggested(
+            Kind.NOMINAL, "a postal code is not a number" if kind is Kind.NUMERIC else why, {"prefix": "*"}
+        )
     if kind is Kind.NUMERIC:
         return _of_numbers(column)
     if kind is Kind.DATE:
@@ -88,7 +90,7 @@ def _of_numbers(column: Prepared) -> Suggested:
         return Suggested(Kind.NOMINAL, reason, "frequency" if len(counts) > _FEW else "flat")
     kind, why = column.kind, column.reason
     if name_hint(column.name, {"age": QUASI["age"]}) and len(numbers) and numbers[0] >= 0 and numbers[-1] <= _OLDEST:
-        return Suggested(kind, why, {"standard": "ages"}, "its name suggests ages, for which there are usual bands")
+        return Suggested(kind, why, {"standard": "ages"}, "its name suggests ages, for which there are standard bands")
     cuts = round_cuts(numbers, counts)
     if cuts:
         skew = "many of its numbers are 0" if 0 in numbers else "a few of its numbers are very large"
@@ -113,11 +115,11 @@ _QUANTITIES = (
     " points grade temperature pressure distance length width latitude longitude lat lon"
 )
 _MOST = 1000
-"""More numbers than that are hardly codes of groups."""
+"""More numbers than this are hardly codes of groups."""
 
 
 def code_reason(name: str, numbers: AnyArray) -> str:
-    """Return why the numbers of a column are codes; ``""`` where they are numbers.
+    """Return why the numbers of a column are codes; ``""`` if they are numbers.
 
     Parameters
     ----------

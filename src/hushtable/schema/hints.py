@@ -1,4 +1,4 @@
-"""Words in column names that say what a column is about. Mostly English, as most column names; a person decides."""
+"""Words in column names that suggest what a column is about. Mostly English, like most names; a person decides."""
 
 from __future__ import annotations
 
@@ -32,22 +32,22 @@ DIRECT: dict[str, str] = {
 """Words that mean an identifier; ``=`` marks one that must be the whole name, a ``*`` the beginning of a word."""
 
 KEYS: dict[str, str] = {"a key or name": "id name uuid guid key number no nr code identifier index rownum nummer"}
-"""Words that mean an identifier only where most values are unique."""
+"""Words that mean an identifier only if most values are unique."""
 
 LAST = "id uuid guid key number no nr identifier nummer"
-"""Words that make a key of whatever stands before them: ``visit_id`` is no visit."""
+"""Words that turn the preceding word into a key: ``visit_id`` is not a visit."""
 
 PEOPLE = (
     "patient person customer client member student pupil employee user subject participant respondent citizen"
     " patienten kunden mitglied paciente cliente"
 )
-"""Words for people: with a key after them they identify a row's person."""
+"""Words for people: followed by a key, they identify a row's person."""
 
 FREE_TEXT: dict[str, str] = {
     "free text": "note notes comment comments remark remarks description freetext free-text memo narrative bemerkung"
     " bemerkungen kommentar notiz notizen"
 }
-"""Words that mean texts that people wrote, in which anything may stand."""
+"""Words that mean texts written by people, which may contain anything."""
 
 SURVEY: dict[str, str] = {
     "a survey weight": "instance-weight sample-weight sampling-weight survey-weight person-weight household-weight"
@@ -56,7 +56,7 @@ SURVEY: dict[str, str] = {
     " wtint wtmec fexp",
     "the design of a survey": "stratum strata psu sdmvpsu sdmvstra sampling-unit sampling-stratum replicate",
 }
-"""Words for what a survey adds to its records."""
+"""Words for columns that a survey adds to its records."""
 
 SENSITIVE: dict[str, str] = {
     "health": "disease diagnosis diagnoses illness icd health medical condition symptom symptoms treatment medication"
@@ -115,7 +115,7 @@ QUASI: dict[str, str] = {
 
 
 def words_of(name: str) -> list[str]:
-    """Split a column name into lower-case words.
+    """Split a column name into lowercase words.
 
     Examples
     --------
@@ -127,7 +127,7 @@ def words_of(name: str) -> list[str]:
 
 
 def is_key(name: str) -> bool:
-    """Whether a name ends as names of keys do.
+    """Whether a name ends like the name of a key.
 
     Examples
     --------
@@ -138,7 +138,7 @@ def is_key(name: str) -> bool:
 
 
 def is_person_key(name: str) -> bool:
-    """Whether a name says that the column identifies each row's person.
+    """Whether a name suggests that the column identifies each row's person.
 
     Examples
     --------

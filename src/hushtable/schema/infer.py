@@ -1,7 +1,7 @@
 """The likely role of a column, with the reason in one sentence. A suggestion to start from; a person decides.
 
-Names are asked first, values second, and what remains is taken for a quasi-identifier: a column that is generalised
-needlessly costs detail, one that is published needlessly costs a person.
+Names are considered first, values second, and the rest is treated as a quasi-identifier: a column that is generalized
+unnecessarily costs detail, one that is published unnecessarily may harm a person.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from hushtable.schema.hints import DIRECT, FREE_TEXT, KEYS, QUASI, SENSITIVE, SU
 __all__ = ["OTHERS_MIGHT", "Facts", "suggest_role"]
 
 OTHERS_MIGHT = "others might know this"
-"""Why a column is taken for a quasi-identifier that nothing else is known about."""
+"""Why a column about which nothing else is known is treated as a quasi-identifier."""
 
 _FREE_TEXT = 30
 _MANY = 0.5
@@ -25,7 +25,7 @@ _ROWS = 500
 
 @dataclass(frozen=True)
 class Facts:
-    """What is counted about a column before its role is suggested.
+    """Counts of a column that its suggested role is based on.
 
     Attributes
     ----------
@@ -33,9 +33,9 @@ class Facts:
     kind : Kind
     rows : int
     distinct : int
-        Distinct values, the missing one not counted.
+        Number of distinct values, without the missing one.
     unique : int
-        Values that occur once.
+        Number of values that occur once.
     missing : int
     fractions : bool
         Whether the values are numbers that are not all whole.
@@ -79,7 +79,7 @@ def suggest_role(facts: Facts) -> tuple[Role, str]:
     if facts.distinct == 1 and not facts.missing and facts.rows > 1:
         return Role.INSENSITIVE, "every row has the same value"
     if topic := name_hint(facts.name, SURVEY):
-        return Role.DROP, f"its name suggests {topic}, which singles people out or tells where they live"
+        return Role.DROP, f"its name suggests {topic}, which singles people out or reveals where they live"
     share = facts.unique / facts.present
     keyed = is_key(facts.name) or not name_hint(facts.name, QUASI)
     if (topic := name_hint(facts.name, KEYS)) and share >= _MANY and keyed:
@@ -96,7 +96,7 @@ def suggest_role(facts: Facts) -> tuple[Role, str]:
 
 
 def _free_text(facts: Facts) -> bool:
-    """Long texts, or texts under a name for remarks; many of them, or they would be labels."""
+    """Whether a column has many long texts, or many texts under a name for remarks; otherwise, they would be labels."""
     if facts.kind is not Kind.NOMINAL or name_hint(facts.name, SENSITIVE) or name_hint(facts.name, QUASI):
         return False
     remarks = bool(name_hint(facts.name, FREE_TEXT)) and facts.distinct > _SEVERAL
@@ -114,7 +114,7 @@ def _by_values(facts: Facts, share: float) -> tuple[Role, str]:
     if facts.kind is Kind.NOMINAL and _mostly_distinct(facts):
         return Role.IDENTIFIER, f"{share:.0%} of its values occur once"
     if facts.kind is Kind.DATE:
-        return Role.QUASI, "it holds dates, which others may know"
+        return Role.QUASI, "it contains dates, which others may know"
     if quantity and share > _MANY:
-        return Role.QUASI, f"{share:.0%} of its numbers occur once, so whoever knows one finds the person"
+        return Role.QUASI, f"{share:.0%} of its numbers occur once, so anyone who knows one finds the person"
     return Role.QUASI, OTHERS_MIGHT

@@ -1,9 +1,9 @@
-"""Reading distinct texts as numbers, and saying what those are that are not.
+"""Reading distinct texts as numbers, and describing those that are not.
 
 A plain number is digits with at most one decimal point and an exponent; a sign and surrounding blanks are allowed. A
-decimal comma is read where it can be nothing else: ``172,5`` and ``17.736,93``, but not ``1,234``; and not in a column
-that has decimal points too, where ``17.736`` could be either. Other thousands separators, percent signs and currency
-signs are not read: what they mean differs by country.
+decimal comma is read if it is unambiguous: ``172,5`` and ``17.736,93``, but not ``1,234``; and not in a column
+that also has decimal points, where ``17.736`` could be either. Other thousands separators, percent signs and currency
+signs are not read: their meaning differs by country.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ _COMMA = rf"^[+-]?(\d{{1,3}}({_GROUPS}\d{{3}})+,\d+|0,\d+|\d+,(\d{{1,2}}|\d{{4,}
 
 
 def plain_numbers(text: pa.Array) -> pa.Array:
-    """Which (trimmed) texts are plain numbers.
+    """Return which (trimmed) texts are plain numbers.
 
     Examples
     --------
@@ -48,7 +48,7 @@ def plain_numbers(text: pa.Array) -> pa.Array:
 
 
 def comma_numbers(text: pa.Array) -> pa.Array:
-    """Which (trimmed) texts are numbers with a comma that cannot be a thousands separator.
+    """Return which (trimmed) texts are numbers with a comma that cannot be a thousands separator.
 
     Examples
     --------
@@ -59,7 +59,7 @@ def comma_numbers(text: pa.Array) -> pa.Array:
 
 
 def without_thousands(text: pa.Array) -> pa.Array:
-    """Remove the commas between thousands from (trimmed) numbers; other texts stay as they are.
+    """Remove the commas between thousands from (trimmed) numbers; other texts stay unchanged.
 
     Examples
     --------
@@ -70,10 +70,10 @@ def without_thousands(text: pa.Array) -> pa.Array:
 
 
 def parse_numbers(text: pa.Array, name: str) -> pa.Array:
-    """Read plain numbers and those with a decimal comma: int64 where all are whole, else float64; null stays null.
+    """Read plain numbers and those with a decimal comma: int64 if all are whole, else float64; null stays null.
 
-    Whole numbers stay exact up to 64 bits. Where fractions occur beside whole numbers beyond 2**53, which no float
-    tells apart, it is an error.
+    Whole numbers stay exact up to 64 bits. A mix of fractions and whole numbers beyond 2**53, which floats cannot
+    distinguish, is an error.
 
     Examples
     --------
@@ -95,7 +95,7 @@ def parse_numbers(text: pa.Array, name: str) -> pa.Array:
     check_finite(values, name)
     if pc.any(pc.greater_equal(pc.abs(pc.cast(values.filter(digits), pa.float64())), float(EXACT))).as_py():
         raise DataError(
-            f"Column {name!r} mixes fractions with whole numbers beyond 2**53, which cannot be kept apart.",
+            f"Column {name!r} mixes fractions with whole numbers beyond 2**53, which floats cannot distinguish.",
             code="number-too-large",
             hint="Set kind: nominal if they are codes rather than quantities.",
         )
@@ -108,7 +108,7 @@ def _with_point(text: pa.Array, name: str) -> pa.Array:
         return text
     if pc.any(pc.match_substring(text.filter(pc.invert(comma)), ".")).as_py():
         raise DataError(
-            f"Column {name!r} has numbers with decimal commas and others with points, which may separate thousands.",
+            f"Column {name!r} has numbers with decimal commas and others with points that may separate thousands.",
             code="not-numeric",
             hint="Write all of them with a decimal point and without thousands separators, or set kind: nominal.",
         )
@@ -140,21 +140,21 @@ def check_finite(values: pa.Array, name: str) -> None:
     --------
     >>> check_finite(pa.array([1.0, float("inf")]), "income")
     Traceback (most recent call last):
-    hushtable.errors.DataError: Column 'income' has infinite numbers (1 distinct). Replace them by ...
+    hushtable.errors.DataError: Column 'income' has infinite numbers (1 distinct). Replace them with ...
     """
     infinite = pc.sum(pc.is_inf(values)).as_py() or 0
     if infinite:
         raise DataError(
             f"Column {name!r} has infinite numbers ({infinite} distinct).",
             code="infinite",
-            hint="Replace them by numbers or leave the cells empty.",
+            hint="Replace them with numbers, or leave the cells empty.",
         )
 
 
 def whole(values: pa.Array) -> pa.Array:
-    """Return finite floats as int64 where all of them are whole and below 2**53, else as float64 without ``-0.0``.
+    """Return finite floats as int64 if all of them are whole and below 2**53, else as float64 without ``-0.0``.
 
-    The type then follows from the values alone: a file, a pandas column with gaps and a polars column agree.
+    The type then depends only on the values: a file, a pandas column with gaps and a polars column agree.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""From distinct values as they were stored to distinct values of a kind."""
+"""Conversion of distinct stored values to distinct values of a kind."""
 
 from __future__ import annotations
 
@@ -77,7 +77,7 @@ def infer_kind(values: pa.Array) -> tuple[Kind, str]:
 
 
 def standard(values: pa.Array, format: Format) -> pa.Array:
-    """Return distinct texts in a format as texts that can be read in one way only; others stay as they are.
+    """Return distinct texts in a format as unambiguous texts; others stay unchanged.
 
     Examples
     --------
@@ -188,7 +188,7 @@ def _unreadable(text: pa.Array, bad: pa.Array, kind: Kind, name: str) -> DataErr
     remedy = (
         "Write numbers with digits and a decimal point only, or set format: thousands for numbers such as 1,234.56"
         if kind is Kind.NUMERIC
-        else "Write dates as 1999-12-31 or 31.12.1999, or say how they are written (format: day-first or month-first)"
+        else "Write dates as 1999-12-31 or 31.12.1999, or set their format (format: day-first or month-first)"
     )
     return DataError(
         f"Column {name!r} cannot be read as {kind}: {len(bad):,} of {total:,} distinct values {verb} "

@@ -1,17 +1,17 @@
-"""A column as the rest of hushtable wants it: a kind, and distinct typed values with one code per row.
+"""A column as the rest of hushtable needs it: a kind, and distinct typed values with one code per row.
 
-Rules, stated once:
+Rules:
 
 * Null, NaN and ``''`` are missing. Other tokens (``?``, ``NA``, ``-999``) are values unless they are listed as
   ``missing_values``; surrounding blanks do not matter when a token is compared, and a listed number also matches other
   spellings of the same number.
 * Surrounding blanks belong to nominal and ordinal values; they are ignored when numbers and dates are read, where a
   blank cell is missing.
-* Where the kind is left out: number columns are numeric, dates and timestamps are dates, truth values are nominal.
-  Text is numeric where every value is a number and none has a leading zero (``01234`` is a code), a date where every
-  value is one that can be read in one way only (see ``numbers`` and ``dates``), else nominal. With an ``order`` the
-  column is ordinal.
-* Numbers are int64 where all of them are whole (exact to 64 bits), else float64. Dates are calendar dates in their own
+* Without a given kind: number columns are numeric, dates and timestamps are dates, Booleans are nominal.
+Text is numeric if every value is a number and none has a leading zero (``01234`` is a code), a date if every
+value is an unambiguous one (see ``numbers`` and ``dates``), else nominal. With an ``order``, the
+column is ordinal.
+* Numbers are int64 if all of them are whole (exact to 64 bits), else float64. Dates are calendar dates in their own
   time zone; the time of day is dropped.
 * Values are parsed once per distinct value, never per row.
 """
@@ -51,7 +51,7 @@ class Prepared:
     reason : str
         Why the column has this kind.
     spellings : bool
-        Whether different cells mean the same value: ``1`` and ``1.0``, times of one day, several signs for missing.
+        Whether different cells have the same value: ``1`` and ``1.0``, times of one day, several missing-value markers.
 
     Examples
     --------
@@ -76,11 +76,11 @@ class Prepared:
 
     @property
     def missing(self) -> int:
-        """How many rows have no value."""
+        """Number of rows without a value."""
         return int(self.data.null_count)
 
     def codes(self) -> IntArray:
-        """Return each row's place in ``values``, -1 where missing."""
+        """Return each row's position in ``values``, -1 if missing."""
         return to_codes(self.data)
 
     def counts(self) -> IntArray:
@@ -107,11 +107,11 @@ def prepare(
     kind : Kind, optional
         Defaults to the inferred kind; see the rules at the top of this module.
     missing_values : sequence of str
-        Tokens that stand for a missing value, besides null, NaN and ``''``.
+        Tokens that represent a missing value, in addition to null, NaN and ``''``.
     order : sequence of str
         The values of an ordinal column from low to high. Required for it, refused for others.
     format : Format, optional
-        How its dates or numbers are written, where that could be read in several ways. Implies the kind.
+        Notation of its dates or numbers, if it is ambiguous. Implies the kind.
 
     Raises
     ------
@@ -175,13 +175,14 @@ def _check_order(name: str, kind: Kind | None, order: Sequence[str]) -> Kind | N
 
 
 def check_type(name: str, type_: pa.DataType) -> None:
-    """Raise if a column's storage type can be of no kind: nested values, bytes, times of day, durations.
+    """Raise if a column's storage type fits no kind: nested values, bytes, times of day, durations.
 
     Examples
     --------
     >>> check_type("visits", pa.list_(pa.int8()))
     Traceback (most recent call last):
-    hushtable.errors.DataError: Column 'visits' holds values of type list or struct, which cannot be used. Convert ...
+    hushtable.errors.DataError: Column 'visits' contains values of type list or struct, which cannot be used. Convert
+    ...
     """
     values = value_type(type_)
     usable = (
@@ -201,9 +202,9 @@ def check_type(name: str, type_: pa.DataType) -> None:
 
 def _unsupported(name: str, type_: pa.DataType, verb: str) -> DataError:
     return DataError(
-        f"Column {name!r} holds values of type {type_words(type_)}, which cannot be {verb}.",
+        f"Column {name!r} contains values of type {type_words(type_)}, which cannot be {verb}.",
         code="unsupported-type",
-        hint="Convert it to numbers, dates or text, or leave it out of the table.",
+        hint="Convert it to numbers, dates or text, or remove it from the table.",
     )
 
 
@@ -214,20 +215,20 @@ def _check_zone(name: str, type_: pa.DataType) -> None:
         pc.local_timestamp(pa.array([0], type_))
     except pa.ArrowInvalid:
         raise DataError(
-            f"Column {name!r} holds times in a time zone that this system does not know.",
+            f"Column {name!r} contains times in a time zone that this system does not know.",
             code="unknown-zone",
             hint="Install the package tzdata, or convert the times to UTC.",
         ) from None
 
 
 def check_publishable(name: str, type_: pa.DataType) -> None:
-    """Raise if a column cannot be published as it is: its values could not be sorted, or written to CSV.
+    """Raise if a column cannot be published unchanged: its values could not be sorted, or written to CSV.
 
     Examples
     --------
     >>> check_publishable("visits", pa.list_(pa.int8()))
     Traceback (most recent call last):
-    hushtable.errors.DataError: Column 'visits' holds values of type list or struct, which cannot be published. ...
+    hushtable.errors.DataError: Column 'visits' contains values of type list or struct, which cannot be published. ...
     """
     values = value_type(type_)
     odd = (pa.types.is_nested, pa.types.is_interval, pa.types.is_dictionary)
@@ -237,7 +238,7 @@ def check_publishable(name: str, type_: pa.DataType) -> None:
 
 
 def _without_missing(values: pa.Array, tokens: Sequence[str]) -> pa.Array:
-    """Put null where a distinct value means missing."""
+    """Replace distinct values that mean missing with null."""
     labels = to_labels(values)
     gone = pc.or_kleene(pc.is_null(labels), pc.equal(labels, ""))
     if tokens:
@@ -247,7 +248,7 @@ def _without_missing(values: pa.Array, tokens: Sequence[str]) -> pa.Array:
 
 
 def _canonical(tokens: Sequence[str], type_: pa.DataType) -> list[str]:
-    """How listed numbers look once they are numbers, so that ``-999.0`` also finds -999."""
+    """Return how listed numbers look as numbers, so that ``-999.0`` also finds -999."""
     if not (pa.types.is_integer(type_) or pa.types.is_floating(type_) or pa.types.is_decimal(type_)):
         return []
     numbers = []
@@ -260,7 +261,7 @@ def _canonical(tokens: Sequence[str], type_: pa.DataType) -> list[str]:
 
 
 def _sorted_places(typed: pa.Array) -> tuple[npt.NDArray[np.int64], pa.Array]:
-    """For each typed value its rank among the distinct ones (-1 for null), and these in order."""
+    """Return each typed value's rank among the distinct ones (-1 for null), and these in order."""
     coded = typed.dictionary_encode()
     order = pc.sort_indices(coded.dictionary).to_numpy()
     rank = np.empty(len(order) + 1, dtype=np.int64)
@@ -277,7 +278,7 @@ def _places(labels: pa.Array, order: Sequence[str], name: str) -> tuple[npt.NDAr
         raise DataError(
             f"Column {name!r} has {outside:,} distinct values that its order does not list.",
             code="not-in-order",
-            hint="Add them to 'order', or list them as missing_values. Blanks and capitals count.",
+            hint="Add them to 'order', or list them as missing_values. Blanks and case matter.",
         )
     places = pc.fill_null(pc.cast(found, pa.int64()), -1).to_numpy(zero_copy_only=False)
     used = np.unique(places[places >= 0])

@@ -1,6 +1,6 @@
-"""What a table looks like before a policy is written: counts, likely roles with reasons, and how many are unique.
+"""Profile of a table before a policy is written: counts, likely roles with reasons, and uniqueness.
 
-A profile holds column names, counts, missing-value tokens and likely hierarchies, and no other cell of the table.
+A profile contains column names, counts, missing-value tokens and likely hierarchies, and no other cell of the table.
 """
 
 from __future__ import annotations
@@ -36,16 +36,16 @@ _SAMPLE = 250_000
 
 @dataclass(frozen=True)
 class ColumnProfile:
-    """What is known about one column.
+    """Facts about one column.
 
     Attributes
     ----------
     name : str
     kind : Kind or None
-        None where the column cannot be used as it is; ``problem`` says why.
+        None if the column cannot be used; ``problem`` says why.
     kind_reason : str
     distinct, unique, missing : int
-        Distinct values, values that occur once, and rows without a value. Texts that most likely stand for missing
+        Distinct values, values that occur once, and rows without a value. Texts that most likely represent missing
         values count as missing; times of day count as part of a date.
     unique_share : float
         Share of all rows whose value occurs once.
@@ -53,18 +53,18 @@ class ColumnProfile:
         The likely role.
     role_reason : str
     tokens : tuple of Token
-        Texts that may stand for a missing value but were not listed as such.
+        Texts that may represent a missing value but were not listed as such.
     problem : str
     most, least : float
-        Share of the present values that are the commonest one, and the rarest.
+        Shares of the most and the least frequent value among the present values.
     formats : tuple of Format
-        How dates or numbers are written that could be read in several ways. Several where the values do not decide.
+        Notations of ambiguous dates or numbers. Several if the values do not decide.
     times : bool
-        Whether it holds times of day.
+        Whether it contains times of day.
     hierarchy : Any
-        The likely hierarchy, as it stands in a policy.
+        The likely hierarchy, as written in a policy.
     hierarchy_reason : str
-        Why, where more than the kind and the number of values speaks for it.
+        The reason, if it is more than the kind and the number of values.
     """
 
     name: str
@@ -96,7 +96,7 @@ class SubsetProfile:
 
 @dataclass(frozen=True, repr=False)
 class Profile:
-    """What is known about a table.
+    """Facts about a table.
 
     Attributes
     ----------
@@ -107,10 +107,10 @@ class Profile:
     subsets : tuple of SubsetProfile
         For subsets of one to three likely quasi-identifiers, the most revealing first within each size.
     subset_rows : int
-        How many rows the subsets were counted on. Fewer than ``rows`` means evenly spaced rows of a large table,
-        among which more records look unique than in the whole.
+        Number of rows on which the subsets were counted. Fewer than ``rows`` means evenly spaced rows of a large table,
+        in which more records look unique than in the whole.
     all_subsets : bool
-        Whether every subset of up to three was counted, rather than the most revealing ones.
+        Whether every subset of up to three columns was counted, rather than the most revealing ones.
     entity : str
         The identifier that seems to identify each row's person, if people have several rows; else ``""``.
     """
@@ -132,12 +132,12 @@ class Profile:
         return f"<p>{self._sizes()}</p>{html_grid(heads, rows)}"
 
     def plot(self, ax: Axes | None = None) -> Axes:
-        """Draw which columns make people unique: the share of rows whose value nobody else has, and the missing ones.
+        """Draw which columns make people unique: the shares of rows with a unique value and with a missing one.
 
         Parameters
         ----------
         ax : matplotlib axes, optional
-            A new figure's by default.
+            Defaults to the axes of a new figure.
 
         Returns
         -------
@@ -174,7 +174,7 @@ class Profile:
 
     @property
     def like_values(self) -> tuple[str, ...]:
-        """Names of numeric and date columns that are numbers or dates: a record may stand where names belong.
+        """Names of numeric and date columns that are numbers or dates: the first line may be a record, not a header.
 
         Examples
         --------
@@ -202,11 +202,11 @@ def profile(
     ----------
     table : pyarrow.Table
     missing_values : sequence of str
-        Tokens already known to stand for missing values.
+        Tokens already known to represent missing values.
     max_subsets : int
-        How many subsets of columns to count at most (single columns are always counted).
+        Maximum number of subsets of columns to count (single columns are always counted).
     sample_rows : int
-        Above this many rows the subsets are counted on evenly spaced rows; the profile says so.
+        Above this number of rows, the subsets are counted on evenly spaced rows; the profile says so.
 
     Returns
     -------
@@ -252,7 +252,7 @@ def profile(
 
 
 def _entity(columns: Sequence[ColumnProfile], rows: int, duplicates: int) -> str:
-    """The number of a person, else an official one, that rows share although they are not copies of each other."""
+    """Return the key of a person, else an official number, that several distinct rows share."""
     for wanted in (is_person_key, lambda name: name_hint(name, DIRECT) == "an official number"):
         for column in columns:
             repeated = 1 < column.distinct < rows - duplicates
@@ -272,7 +272,7 @@ def _column(
         try:
             ready = prepare(column, name=name, kind=Kind.NOMINAL, missing_values=missing_values)
         except DataError:
-            unusable = ColumnProfile(name, None, "", 0, 0, 0, 0.0, Role.IDENTIFIER, "it cannot be used as it is")
+            unusable = ColumnProfile(name, None, "", 0, 0, 0, 0.0, Role.IDENTIFIER, "it cannot be used")
             return replace(unusable, problem=problem), None
     tokens = find_tokens(ready)
     found = ready
@@ -320,7 +320,7 @@ def _column(
 def _formatted(
     column: pa.ChunkedArray, ready: Prepared, missing_values: tuple[str, ...], tokens: tuple[Token, ...]
 ) -> tuple[Prepared, tuple[Format, ...]]:
-    """A column of text read in the one format that fits all of it, and the formats that do."""
+    """Return a column of text read in the one format that fits all of it, and the formats that fit."""
     listed = pa.array([token.text for token in tokens], pa.string())
     values = ready.values.filter(pc.invert(pc.is_in(pc.utf8_trim_whitespace(ready.values), listed)))
     formats = fitting_formats(values)
@@ -333,7 +333,7 @@ def _formatted(
 def _without(
     column: pa.ChunkedArray, name: str, missing_values: tuple[str, ...], tokens: tuple[Token, ...], otherwise: Prepared
 ) -> Prepared:
-    """The column as it would be if its suspicious tokens were listed as missing, where that changes its kind."""
+    """Return the column as if its suspicious tokens were listed as missing, if that changes its kind."""
     words = tuple(t.text for t in tokens)
     try:
         again = prepare(column, name=name, missing_values=(*missing_values, *words))
@@ -355,10 +355,11 @@ _CERTAIN = {"?", "n/a", "#n/a", "<na>", "nan", "null", "#null!", "(null)", "#val
 
 
 def suggest_missing(found: Profile) -> tuple[str, ...]:
-    """Return the tokens that most likely stand for missing values, for a starter policy.
+    """Return the tokens that most likely represent missing values, for a starter policy.
 
-    Those are the ones that mean nothing else (``?``, ``N/A``, ``null``) and those that alone keep a column from being
-    numeric or a date. ``NA``, ``-`` or ``unknown`` in a column of text may be values; they stay in the profile only.
+    These are the ones without another meaning (``?``, ``N/A``, ``null``) and those that alone prevent a column from
+    being numeric or a date. ``NA``, ``-`` or ``unknown`` in a column of text may be values; they only appear in the
+    profile.
 
     Examples
     --------
@@ -386,7 +387,7 @@ _SENTINELS = (-1, -8, -9, -88, -99, -888, -999, -9999, -99999, 999, 9999, 99999,
 
 @dataclass(frozen=True)
 class Token:
-    """A suspicious text, trimmed, and the number of rows that hold it.
+    """A suspicious text, trimmed, and the number of rows with it.
 
     Attributes
     ----------
@@ -436,7 +437,7 @@ def _markers(column: Prepared) -> dict[str, int]:
 
 
 def _sentinels(column: Prepared) -> dict[str, int]:
-    """Whole numbers of the usual shape at an end of the range, further from the rest than the rest is wide."""
+    """Return whole numbers of the usual shape at an end of the range, further from the rest than the rest is wide."""
     numbers = column.values.to_numpy()
     counts = column.counts()
     found: dict[str, int] = {}

@@ -1,9 +1,9 @@
-"""Which quasi-identifiers to keep where a table has many, and what to propose for the rest.
+"""The quasi-identifiers to keep if a table has many, and proposals for the rest.
 
-Every quasi-identifier costs detail in all the others. Beyond ten of them a release says little, so the starter policy
-keeps ten: of every topic that others plausibly know (age, sex, place, family, work) the column that identifies people
-best, then those that add most to what is known already. The rest is proposed to be dropped. In a table about health,
-numbers without a telling name are taken for sensitive.
+Every quasi-identifier costs detail in all the others. With more than ten of them, a release is of little use, so the
+starter policy keeps ten: for every topic that others plausibly know (age, sex, place, family, work), the column that
+identifies people best, then those that add most. It proposes to drop the rest. In a table about health, numbers
+without a meaningful name are treated as sensitive.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 __all__ = ["MANY", "shortlisted"]
 
 MANY = 10
-"""As many quasi-identifiers as a release bears."""
+"""Maximum number of quasi-identifiers for a useful release."""
 
 _ROWS = 20_000
 _HEALTH = 3
@@ -61,7 +61,7 @@ def _as_health(column: ColumnProfile) -> ColumnProfile:
 
 
 def _kept(quasi: Sequence[ColumnProfile], codes: Mapping[str, IntArray]) -> list[str]:
-    """One column of every topic, the topics that identify best first; then what adds most, named topics first."""
+    """Return one column of every topic, the most identifying topics first; then those that add most."""
     n = len(codes[quasi[0].name])
     rows = np.arange(min(n, _ROWS)) * n // min(n, _ROWS)
     held = {c.name: codes[c.name][rows] for c in quasi}
@@ -80,11 +80,11 @@ def _kept(quasi: Sequence[ColumnProfile], codes: Mapping[str, IntArray]) -> list
 
 
 def _topic(column: ColumnProfile) -> str:
-    """The topic of a name; a name with "year" in it is no date where the column is none."""
+    """Return the topic of a name; a name with "year" in it is not a date if the column is not."""
     topic = name_hint(column.name, QUASI)
     return topic if topic != "a date" or column.kind is Kind.DATE else ""
 
 
 def _telling(groups: IntArray, codes: IntArray) -> tuple[int, int, int]:
-    """How many rows a column would set apart; how many groups it would make; how many values it has."""
+    """Return the number of rows that a column would isolate, of groups that it would make, and of its values."""
     return count_alone(groups, codes), len(np.unique(regroup(groups, codes)[0])), len(np.unique(codes))

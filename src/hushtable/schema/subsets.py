@@ -1,4 +1,4 @@
-"""How many records are unique on small subsets of columns.
+"""Number of records that are unique on small subsets of columns.
 
 A record that is unique on some columns is unique on more of them, so each subset is counted only among the records
 that its parent subset leaves ambiguous.
@@ -32,7 +32,7 @@ def regroup(groups: IntArray, codes: IntArray) -> tuple[IntArray, BoolArray]:
 
 
 def count_alone(groups: IntArray, codes: IntArray) -> int:
-    """How many rows are alone in their group once it is split by one more column."""
+    """Return the number of rows that are alone in their group once it is split by one more column."""
     if not len(groups):
         return 0
     width = int(codes.max()) + 1
@@ -46,7 +46,7 @@ def count_alone(groups: IntArray, codes: IntArray) -> int:
 
 
 def unique_rows(columns: Sequence[IntArray]) -> BoolArray:
-    """Which rows differ from every other row on these columns of codes (0, 1, 2, ...).
+    """Return which rows differ from every other row on these columns of codes (0, 1, 2, ...).
 
     Examples
     --------
@@ -65,7 +65,7 @@ def unique_rows(columns: Sequence[IntArray]) -> BoolArray:
 
 
 def count_duplicates(columns: Sequence[IntArray]) -> int:
-    """How many rows repeat an earlier one on all columns of codes.
+    """Return the number of rows that repeat an earlier one on all columns of codes.
 
     Examples
     --------
@@ -85,8 +85,8 @@ def unique_shares(
 ) -> list[tuple[tuple[int, ...], float]]:
     """Return the share of unique rows for subsets of up to ``size`` columns.
 
-    Where there are more than ``limit`` subsets, all single columns are counted, then, for each size, subsets that
-    add a column to the most revealing ones of the size before (most unique rows, then most values), until the limit
+    If there are more than ``limit`` subsets, all single columns are counted, then, for each size, subsets that
+    add a column to the most revealing ones of the previous size (most unique rows, then most values), until the limit
     is reached.
 
     Parameters
@@ -123,9 +123,9 @@ def unique_shares(
 
 
 def _extensions(parents: list[tuple[int, ...]], n: int, room: int, *, last: bool) -> list[tuple[int, ...]]:
-    """Subsets with one more column: all of them if there is room, else those of the first parents.
+    """Return subsets with one more column: all of them if the limit permits, else those of the first parents.
 
-    Unless this is the last size, half of the room is then left for larger subsets.
+    Unless this is the last size, half of the remaining limit is kept for larger subsets.
     """
     width = len(parents[0]) + 1 if parents else 1
     everything = list(combinations(range(n), width)) if n <= 64 else []

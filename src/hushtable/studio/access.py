@@ -1,4 +1,4 @@
-"""Who may talk to the studio: the right host, the right origin, and the token of this session."""
+"""Access control of the studio: the right host, the right origin, and the token of this session."""
 
 from __future__ import annotations
 
@@ -39,10 +39,10 @@ class Access:
     Parameters
     ----------
     host : str
-        The address that the studio listens on. Any but loopback needs a token of the user's own.
+        Address that the studio listens on. Any but loopback needs a token that the user chose.
     port : int
     token : str, optional
-        Made at random where left out.
+        Defaults to a random one.
 
     Raises
     ------
@@ -77,7 +77,7 @@ class Access:
 
     @property
     def cookie(self) -> str:
-        """The session cookie's name; cookies do not tell ports apart, so the name does."""
+        """Name of the session cookie. Cookies do not distinguish ports, so the name does."""
         return f"hushtable-{self.port}"
 
     def url(self) -> str:
@@ -86,7 +86,7 @@ class Access:
         return f"http://{f'[{host}]' if ':' in host else host}:{self.port}/?token={self.token}"
 
     def host_ok(self, host: str) -> bool:
-        """Whether a request was sent to a name of this machine: a name that an attacker's DNS gave is not one."""
+        """Whether a request was sent to a name of this machine, and not to one that an attacker's DNS returned."""
         try:
             parts = urlsplit(f"//{host}")
             name, port = parts.hostname or "", parts.port
@@ -103,20 +103,20 @@ class Access:
         return True  # an address is no name, so no DNS can lend it to anybody
 
     def origin_ok(self, origin: str, host: str) -> bool:
-        """Whether a page of the studio itself asks."""
+        """Whether the request comes from a page of the studio itself."""
         return origin.lower() == f"http://{host}".lower() and self.host_ok(host)
 
     def token_ok(self, token: str) -> bool:
-        """Whether it is the token of this session."""
+        """Whether this is the token of the session."""
         return hmac.compare_digest(token.encode("utf-8", "replace"), self.token.encode("utf-8", "replace"))
 
     def bearer_ok(self, headers: Mapping[str, str]) -> bool:
-        """Whether a program shows the token."""
+        """Whether a program sent the token."""
         scheme, _, token = headers.get("authorization", "").partition(" ")
         return scheme.lower() == "bearer" and self.token_ok(token.strip())
 
     def cookie_ok(self, headers: Mapping[str, str]) -> bool:
-        """Whether a browser has the session's cookie."""
+        """Whether a browser sent the session's cookie."""
         cookies: SimpleCookie = SimpleCookie()
         try:
             cookies.load(headers.get("cookie", ""))

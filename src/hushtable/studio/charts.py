@@ -1,7 +1,7 @@
-"""Charts as SVG text: no script, no library, nothing fetched; each has words for those who cannot see it.
+"""Charts as SVG text: no script, no library, nothing fetched; each has a text for those who cannot see it.
 
-Charts of distributions and attacks are the report's own. What has two axes has numbers on both, and is drawn once for
-wide windows and once for narrow ones, since text that shrinks with its drawing cannot be read.
+Charts of distributions and attacks come from the report. Charts with two axes have numbers on both, and are drawn once
+for wide windows and once for narrow ones, since text that shrinks with its drawing cannot be read.
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ def _axes(
     names: tuple[str, str],
     left: int = _LEFT,
 ) -> list[str]:
-    """Both axes with their names, and a line and a number at each of the given places."""
+    """Both axes with their names, and a line and a number at each of the given positions."""
     base, right = height - _BOTTOM, width - _RIGHT
     parts = []
     last = -math.inf
@@ -107,7 +107,7 @@ def histogram(data: dict[str, Any], title: str, cuts: Sequence[float] = ()) -> s
 
 
 def sizes(counts: Sequence[Sequence[int]], title: str, names: tuple[str, str]) -> str:
-    """The number of classes by their size; long tails are put together."""
+    """The number of classes by size; long tails are merged."""
 
     def draw(width: int) -> str:
         most = 24 if width == _WIDE else 9
@@ -158,9 +158,9 @@ def lattice(
     picked: int | None = None,
     current: int | None = None,
 ) -> str:
-    """Solutions by how many people they leave out and how much they generalise.
+    """Solutions by the number of people they leave out and the amount of generalization.
 
-    Those that fit are filled circles, the others empty squares.
+    Those that satisfy the models are filled circles, the others empty squares.
 
     Parameters
     ----------
@@ -168,11 +168,11 @@ def lattice(
         ``levels`` (tuple of int), ``left_out``, ``fits``, ``words`` for each.
     title : str
     names : tuple of str
-        Of the axes.
+        Names of the axes.
     limit : tuple of float and str, optional
-        How many people may be left out, and what that line is called.
+        Number of people that may be left out, and the label of that line.
     picked, current : int, optional
-        Which is shown next to the chart, and which is the release.
+        The solution shown next to the chart, and the one that is the release.
     """
 
     def draw(width: int) -> str:
@@ -220,7 +220,7 @@ def _node(i: int, node: dict[str, Any], x: float, y: float, size: int, *, ringed
 
 
 def _apart(places: Sequence[tuple[float, float]], size: int, room: float, right: float) -> list[tuple[float, float]]:
-    """Move marks that would cover another one above or below their row, then to the side, as far as there is room.
+    """Move marks that would cover another one above or below their row, then to the side, as far as there is space.
 
     Examples
     --------
@@ -289,7 +289,7 @@ def frontier(
     ringed: Sequence[int],
     word: str = "Release",
 ) -> str:
-    """Releases or settings by risk, in percent, and loss; some of them ringed."""
+    """Releases or settings by risk, in percent, and loss; some of them are ringed."""
 
     def draw(width: int) -> str:
         height = 300
@@ -318,7 +318,7 @@ def frontier(
 
 
 def _labels(places: dict[int, tuple[float, float]], width: int, height: int) -> list[tuple[float, float, str]]:
-    """Where the numbers of points stand: those of one place together, none over another or over a point.
+    """Positions of the points' numbers: points at one position share a label, and labels do not overlap.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Several settings of a project's policy on its own table: what is tried, what was found, and what becomes of it."""
+"""Comparison of several settings of a project's policy on its own table."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ from hushtable.studio.projects import Project
 __all__ = ["FILE", "MOST", "check_grid", "found_in", "setting_of", "suggested"]
 
 FILE = "comparison.json"
-"""What was found, in the project's folder."""
+"""File with the results, in the project's folder."""
 
 MOST = 100
-"""Settings of a comparison."""
+"""Maximum number of settings in a comparison."""
 
 
 def check_grid(policy: Policy, grid: Mapping[str, Any]) -> int:
-    """Return how many settings there are; raises where a name, a value or their number is not acceptable.
+    """Return the number of settings; raise if a name, a value or their number is not acceptable.
 
     Examples
     --------
@@ -42,7 +42,7 @@ def check_grid(policy: Policy, grid: Mapping[str, Any]) -> int:
 
 
 def _written(lists: Mapping[str, Any]) -> int:
-    """How many settings the lists are at most: a list may also be one value of a parameter that takes lists."""
+    """Upper bound on the number of settings: a list may also be one value of a parameter that takes lists."""
     several = 1
     for values in lists.values():
         several *= len(values)
@@ -55,7 +55,7 @@ def _written(lists: Mapping[str, Any]) -> int:
 
 
 def found_in(project: Project) -> Outcomes | None:
-    """Return what the last comparison found; None where there was none."""
+    """Return the results of the last comparison, or None if there was none."""
     kept = project.json(FILE)
     if kept is None:
         return None
@@ -63,7 +63,7 @@ def found_in(project: Project) -> Outcomes | None:
 
 
 def setting_of(project: Project, place: int) -> dict[str, Any]:
-    """Return what a compared setting changes in a policy."""
+    """Return the changes that a compared setting makes to a policy."""
     found = found_in(project)
     if found is None or not 0 <= place < len(found.rows):
         raise UsageError("There is no such setting.", code="not-there", hint="Compare settings first.")
@@ -74,18 +74,18 @@ def setting_of(project: Project, place: int) -> dict[str, Any]:
 
 
 def suggested(project: Project, risk: float | None = None, left_out: float | None = None) -> tuple[int, Suggestion]:
-    """Return the setting that loses least among those that keep the limits, and its place.
+    """Return the setting with the least loss among those within the limits, and its position.
 
     Parameters
     ----------
     project : Project
     risk, left_out : float, optional
-        The highest risk that a person is found, and the share of records left out, at most.
+        The highest acceptable risk that a person is found, and the highest acceptable share of suppressed records.
 
     Raises
     ------
     NotFound
-        If no setting keeps them; the message names the closest.
+        If no setting is within them; the message names the closest.
     """
     found = found_in(project)
     if found is None:

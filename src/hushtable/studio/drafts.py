@@ -1,7 +1,7 @@
-"""Changes to a policy that may be unfinished: each takes the document and returns it changed, or refuses.
+"""Changes to a policy that may be unfinished: each takes the document and returns the changed one, or refuses.
 
-What is wrong with the change itself is refused; what is only unfinished elsewhere (no model yet, no quasi-identifier
-yet) is kept and told by ``faults_in``.
+A faulty change is refused. Parts that are only unfinished (no model yet, no quasi-identifier yet) are kept and
+reported by ``faults_in``.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ Document = dict[str, Any]
 """A policy as plain data, finished or not."""
 
 SETTINGS = ("suppression", "missing", "missing_values", "cells", "seed", "entity", "population", "background", "output")
-"""The settings of a policy beside its columns, models and algorithm."""
+"""The settings of a policy other than columns, models and algorithm."""
 
 # what a column may have beyond its role and kind depends on the role
 _ONLY_FOR: dict[str, tuple[Role, ...]] = {
@@ -54,7 +54,7 @@ def faults_in(document: Mapping[str, Any]) -> tuple[Fault, ...]:
 
 
 def with_column(document: Mapping[str, Any], name: str, changes: Mapping[str, Any]) -> Document:
-    """Change the settings of one column; None removes a setting, and a new role those that are not for it.
+    """Change the settings of one column; None removes a setting, and a new role those that do not apply to it.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""What a model, an algorithm or an attack means, in the words of its own class: plug-ins explain themselves too."""
+"""Explanations of models, algorithms and attacks, taken from their own classes, so that plug-ins have them too."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ __all__ = ["explanation", "summary"]
 
 
 def summary(known: type[Parametrised]) -> str:
-    """Return the one sentence that a class says about itself.
+    """Return the one-sentence summary of a class.
 
     Examples
     --------
@@ -23,13 +23,13 @@ def summary(known: type[Parametrised]) -> str:
 
 
 def explanation(known: type[Parametrised]) -> str:
-    """Return all that a class says about itself for people: its text and its module's definition, without code."""
+    """Return the full explanation of a class for people: its text and its module's definition, without code."""
     parts = [_prose(inspect.getdoc(known) or ""), _prose(getattr(inspect.getmodule(known), "__doc__", None) or "")]
     return "\n\n".join(part for part in parts if part)
 
 
 def _prose(text: str) -> str:
-    """The text before the first section of parameters or examples; references stay."""
+    """Return the text before the first section of parameters or examples; references stay."""
     lines = inspect.cleandoc(text).replace("``", "").splitlines()
     kept: list[str] = []
     skipping = False

@@ -1,4 +1,4 @@
-"""What leaves the studio: the release, its policy, the evidence, and the Python code that repeats the run."""
+"""Exports of the studio: the release, its policy, the evidence, and the Python code that repeats the run."""
 
 from __future__ import annotations
 
@@ -21,15 +21,15 @@ __all__ = ["bundle", "code_of", "export_file", "export_files", "export_path", "p
 
 _PIECE = 1 << 18
 _MADE = ("repeat.py", "microdata.zip")
-"""What is made when it is asked for."""
+"""Files that are made on demand."""
 
 _TEXTS = {
     "release.csv": "the table to publish, verified from its own cells",
     "release.parquet": "the table to publish, verified from its own cells",
-    "release-sensitive.csv": "the sensitive values to publish beside it, by group",
-    "release-sensitive.parquet": "the sensitive values to publish beside it, by group",
+    "release-sensitive.csv": "the sensitive values to publish with it, by group",
+    "release-sensitive.parquet": "the sensitive values to publish with it, by group",
     "patterns.csv": "its patterns, each once",
-    "policy.yaml": "the policy it was made under; other programs read it too",
+    "policy.yaml": "the policy of the release, which other programs can read too",
     "release.json": "what was promised and achieved; no record's values",
     "evidence.html": "the evidence report, to read and to sign; one offline page",
     "microdata.zip": "rows drawn from the release, with the original's columns and types",
@@ -38,7 +38,7 @@ _TEXTS = {
 
 
 def export_files(run: Run) -> dict[str, str]:
-    """Return the files of a run that can be exported, each with what it is."""
+    """Return the files of a run that can be exported, each with a description."""
     if run.project.linked:
         return _linked_files(run)
     there = {p.name for p in run.release.iterdir()} | {"repeat.py"}
@@ -68,7 +68,7 @@ def export_file(run: Run, name: str) -> bytes:
 
 
 def export_path(run: Run, name: str) -> Path | None:
-    """Return where a file is, for those that are not made when they are asked for."""
+    """Return the path of a file, for those that are not made on demand."""
     if name in _MADE or name not in export_files(run):
         return None
     return (run.folder if name == "evidence.html" else run.release) / name
@@ -77,8 +77,8 @@ def export_path(run: Run, name: str) -> Path | None:
 def bundle(run: Run) -> IO[bytes]:
     """Return everything as one ZIP file, with the hierarchy files that the policy names; never a table of people.
 
-    Tables of the population and of what somebody believes are about people too, so they stay in the studio. The file
-    has no name, so that it is gone once it is closed, whatever becomes of this process.
+    Population and background tables are about people too, so they stay in the studio. The file has no name, so that
+    it disappears once it is closed, even if this process is killed.
     """
     packed = tempfile.TemporaryFile()  # noqa: SIM115 - whoever sends it closes it
     try:
@@ -135,9 +135,9 @@ def pieces(file: IO[bytes]) -> Iterator[bytes]:
 
 
 def code_of(run: Run) -> str:
-    """Return a Python program that makes the same release again, byte for byte.
+    """Return a Python program that reproduces the release byte for byte.
 
-    It is run where the original is, beside the hierarchy files of the bundle and the tables of people that the policy
+    Run it where the original is, next to the hierarchy files of the bundle and the tables of people that the policy
     names.
     """
     policy = run.policy
@@ -187,7 +187,7 @@ print(f"{{len(release.tables)}} tables are published, about {{release.verificati
 
 
 def _quoted(text: str) -> str:
-    """Text as it stands between triple quotes."""
+    """Escape text for use between triple quotes."""
     return text.replace("\\", "\\\\").replace('"""', r"\"\"\"")
 
 

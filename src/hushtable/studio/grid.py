@@ -1,4 +1,4 @@
-"""The grid of columns as HTML, and the script that searches, sorts and selects in it without asking the server."""
+"""The grid of columns as HTML, and the script that searches, sorts and selects in it without the server."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ __all__ = ["SCRIPT", "Grid", "added_uniqueness"]
 
 
 def added_uniqueness(subsets: list[dict[str, Any]]) -> dict[str, float]:
-    """Return, for every column, by how much it raises the share of unique records beside others, at most.
+    """Return, for every column, the largest increase in the share of unique records when it is combined with others.
 
     Examples
     --------
@@ -37,12 +37,12 @@ def added_uniqueness(subsets: list[dict[str, Any]]) -> dict[str, float]:
 
 @dataclass(frozen=True)
 class Grid:
-    """What the grid shows, as it is now.
+    """The current contents of the grid.
 
     Attributes
     ----------
     project : str
-        Its id, for links.
+        The project's id, for links.
     found : sequence of mapping
         The columns of the profile.
     settings : mapping
@@ -50,11 +50,11 @@ class Grid:
     sparks : sequence of sequence of float
         Heights of the small bars of each column, from 0 to 1.
     sizes : mapping
-        How many labels each level of a hierarchy has, by column, as far as that is known.
+        Number of labels on each level of a hierarchy, by column, as far as known.
     losses : mapping
-        What the last release lost of a column, from 0 to 1.
+        Loss of each column in the last release, from 0 to 1.
     adds : mapping
-        How many more records a column makes unique together with others.
+        Share of records that a column makes unique in combination with others.
     """
 
     project: str
@@ -66,7 +66,7 @@ class Grid:
     adds: Mapping[str, float]
 
     def tools(self) -> str:
-        """Return the fields above the grid: search, which to show, and what to set for the selected."""
+        """Return the fields above the grid: search, filter, and the settings for selected columns."""
         roles = "".join(_option(str(role), ROLES[role][0]) for role in Role)
         kinds = _option("as-found", T.AS_FOUND) + "".join(
             _option(str(kind), KINDS[kind]) for kind in Kind if kind is not Kind.ORDINAL
@@ -95,7 +95,7 @@ class Grid:
         )
 
     def row(self, i: int) -> str:
-        """Return the two rows of a column: what is chosen, and, folded away, why."""
+        """Return the two rows of a column: its settings and, folded, the reasons."""
         found = self.found[i]
         name = str(found["name"])
         settings = self.settings.get(name, {})
@@ -271,4 +271,4 @@ window.htGrid = (() => {
   }};
 })();
 </script>"""
-"""Goes into the page's head; it acts on the grid whenever that is there."""
+"""Goes into the page's head; it acts on the grid whenever there is one."""

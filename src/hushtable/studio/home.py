@@ -1,4 +1,4 @@
-"""The folder that the studio keeps everything in, and the names that are allowed there."""
+"""The folder in which the studio keeps everything, and the names that are allowed there."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from hushtable.errors import UsageError
 __all__ = ["HOME", "Claim", "default_home", "inside", "safe_name"]
 
 HOME = "HUSHTABLE_STUDIO"
-"""The variable that names another folder."""
+"""Environment variable that names another folder."""
 
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._ -]{0,99}")
 
@@ -27,7 +27,7 @@ def default_home() -> Path:
 
 
 def safe_name(name: str) -> str:
-    r"""Return a file name that came from outside, if it is one that needs no quoting anywhere.
+    r"""Return a file name that came from outside, if it needs no quoting anywhere.
 
     Examples
     --------
@@ -47,13 +47,13 @@ def safe_name(name: str) -> str:
 
 
 def inside(folder: Path, name: str | os.PathLike[str]) -> Path:
-    """Return the path of a file below a folder, wherever links lead; refuse every other place.
+    """Return the path of a file below a folder, with links resolved; refuse every other location.
 
     Examples
     --------
     >>> inside(Path("/studio/p1"), "../p2/data.csv")
     Traceback (most recent call last):
-    hushtable.errors.UsageError: A file outside the project's folder was asked for. Upload it to the project first.
+    hushtable.errors.UsageError: The file is outside the project's folder. Upload it to the project first.
     """
     base = folder.resolve()
     try:
@@ -62,7 +62,7 @@ def inside(folder: Path, name: str | os.PathLike[str]) -> Path:
         path = base.parent
     if path != base and base not in path.parents:
         raise UsageError(
-            "A file outside the project's folder was asked for.",
+            "The file is outside the project's folder.",
             code="outside",
             hint="Upload it to the project first.",
         )
@@ -75,7 +75,7 @@ class Claim:
     Parameters
     ----------
     home : Path
-        Made where it is not there, readable by its owner alone.
+        Created if it does not exist, readable by its owner only.
 
     Raises
     ------
@@ -94,9 +94,9 @@ class Claim:
             raise UsageError(
                 f"Another studio has {str(home)!r} open.",
                 code="claimed",
-                hint=f"Use that one, end it, or set {HOME} to another folder.",
+                hint=f"Use that one, stop it, or set {HOME} to another folder.",
             ) from None
 
     def release(self) -> None:
-        """Let others have the folder."""
+        """Release the folder."""
         self._lock.close()

@@ -1,4 +1,4 @@
-"""The studio's side of jobs: workers are started when there is work, watched, and ended when they do not listen."""
+"""Supervision of jobs: workers are started when there is work, watched, and terminated if they do not respond."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from hushtable.studio.store import Job, Store
 __all__ = ["LANES", "Jobs"]
 
 LANES = ("quick", "heavy")
-"""Looking at data does not wait for a run, so the two have a worker each."""
+"""Viewing data does not wait for a run, so each has its own worker."""
 
 _PATIENCE = 3.0
 _WATCH = 0.1
@@ -33,7 +33,7 @@ class Jobs:
     home : Path
         The studio's folder.
     patience : float
-        Seconds that a cancelled job has to notice, before its worker is ended.
+        Seconds that a cancelled job has to respond before its worker is terminated.
     """
 
     def __init__(self, home: Path, patience: float = _PATIENCE) -> None:
@@ -54,13 +54,13 @@ class Jobs:
         return self.store.submit(project, kind, TASKS[kind].lane, arguments)
 
     def of(self, project: str, kinds: Sequence[str], run: int | None = None) -> Iterator[Job]:
-        """The latest jobs of some kinds on a project, on one of its runs where that is named; the newest first."""
+        """Return the latest jobs of some kinds on a project, or on one of its runs, newest first."""
         # by kind: a hundred looks at columns must not hide a run
         found = iter(self.store.jobs(project, kinds=kinds))
         return found if run is None else (job for job in found if job.arguments.get("run") == run)
 
     def wait(self, name: str, timeout: float = 60.0) -> Job:
-        """Wait for a job to end, at most so many seconds; for threads, not for the event loop."""
+        """Wait at most this many seconds for a job to end; for threads, not for the event loop."""
         until = time.monotonic() + timeout
         while True:
             job = self.store.job(name)
@@ -69,7 +69,7 @@ class Jobs:
             time.sleep(0.05)
 
     async def ended(self, name: str, patience: float | None = None) -> Job:
-        """Wait for a job to end, at most so many seconds, without holding up the event loop."""
+        """Wait at most this many seconds for a job to end, without blocking the event loop."""
         until = None if patience is None else time.monotonic() + patience
         while True:
             job = await asyncio.to_thread(self.store.job, name)
@@ -78,7 +78,7 @@ class Jobs:
             await asyncio.sleep(0.1)
 
     def stop(self) -> None:
-        """End the workers; what they were doing counts as interrupted."""
+        """Terminate the workers; unfinished jobs count as interrupted."""
         self._over.set()
         self._watch.join()
         for worker in self._workers.values():
@@ -136,6 +136,6 @@ def _died() -> dict[str, str]:
     return {
         "error": "WorkerDied",
         "code": "worker-died",
-        "message": "The worker process ended in the middle of the work; nothing was written.",
+        "message": "The worker process ended before the job was done; nothing was written.",
         "hint": "The machine may have run out of memory: use fewer columns or rows, and run it again.",
     }

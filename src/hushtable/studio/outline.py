@@ -1,4 +1,4 @@
-"""Trees as text that people edit: one label per line, what stands further in belongs to the label above it."""
+"""Trees as text that people edit: one label per line; an indented label belongs to the one above it."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def tree_of(text: str) -> Any:
     Raises
     ------
     HierarchyError
-        With the line, if a label belongs to none above it or a group holds both values and groups.
+        With the line, if a label has no parent or a group holds both values and groups.
 
     Examples
     --------
@@ -57,7 +57,7 @@ def tree_of(text: str) -> Any:
         raise HierarchyError("The tree is empty.", code="empty", hint="Write one label per line.")
     tree, rest = _read(rows, rows[0][1])
     if rest:
-        raise HierarchyError(f"Line {rest[0][0]} stands further out than the first.", code="outline")
+        raise HierarchyError(f"Line {rest[0][0]} is indented less than the first line.", code="outline")
     return tree
 
 
@@ -67,17 +67,17 @@ def _read(rows: list[tuple[int, int, str]], depth: int) -> tuple[Any, list[tuple
     while rows and rows[0][1] >= depth:
         number, here, label = rows[0]
         if here > depth:
-            raise HierarchyError(f"Line {number} stands further in than the line above allows.", code="outline")
+            raise HierarchyError(f"Line {number} is indented too far.", code="outline")
         below = len(rows) > 1 and rows[1][1] > depth
         rows = rows[1:]
         if below:
             if label in groups:
-                raise HierarchyError(f"Line {number}: a group of this name is there already.", code="outline")
+                raise HierarchyError(f"Line {number}: a group with this name exists already.", code="outline")
             groups[label], rows = _read(rows, rows[0][1])
         else:
             values.append(label)
     if rows and rows[0][1] > depth:
-        raise HierarchyError(f"Line {rows[0][0]} is not indented like its neighbours.", code="outline")
+        raise HierarchyError(f"Line {rows[0][0]} is not indented like its neighbors.", code="outline")
     if not groups:
         return values, rows
     # a value beside groups is a group of its own, so that all values stand equally deep
@@ -85,7 +85,7 @@ def _read(rows: list[tuple[int, int, str]], depth: int) -> tuple[Any, list[tuple
 
 
 def grouped(tree: Any, chosen: Sequence[str], name: str) -> Any:
-    """Put values into a group of the first level, taking them out of where they were.
+    """Move values into a group of the first level.
 
     Examples
     --------
@@ -100,7 +100,7 @@ def grouped(tree: Any, chosen: Sequence[str], name: str) -> Any:
     groups = left if isinstance(left, dict) else {value: [value] for value in left}
     have = groups.get(name.strip())
     if have is not None and not isinstance(have, list):
-        raise HierarchyError("A group of this name holds groups itself.", code="group", hint="Choose another name.")
+        raise HierarchyError("The group with this name contains groups.", code="group", hint="Choose another name.")
     return {**groups, name.strip(): [*(have or []), *chosen]}
 
 

@@ -1,4 +1,4 @@
-"""What is known of every hierarchy at a glance, kept until the column's settings change."""
+"""Overview of every hierarchy, kept until the column's settings change."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from hushtable.studio.projects import Project
 __all__ = ["FILE", "known_overviews", "overview_key", "quasi_of"]
 
 FILE = "hierarchies.json"
-"""What was found, in the project's folder."""
+"""File with the overviews, in the project's folder."""
 
 
 def quasi_of(document: Mapping[str, Any]) -> list[str]:
@@ -23,7 +23,7 @@ def quasi_of(document: Mapping[str, Any]) -> list[str]:
 
 
 def overview_key(project: Project, document: Mapping[str, Any], column: str) -> str:
-    """Return a word for everything that a column's overview depends on."""
+    """Return a fingerprint of everything that a column's overview depends on."""
     settings = document["columns"][column]
     spec = settings.get("hierarchy")
     said = [{n: settings.get(n) for n in ("kind", "order", "hierarchy")}, document.get("missing_values", [])]
@@ -43,7 +43,7 @@ def _stamp(project: Project, name: str) -> list[Any]:
 
 
 def known_overviews(project: Project) -> dict[str, dict[str, Any]]:
-    """Return what is known of the quasi-identifiers' hierarchies as the policy has them now, by column."""
+    """Return the known overviews of the quasi-identifiers' current hierarchies, by column."""
     document = project.document()
     kept = project.json(FILE) or {}
     return {

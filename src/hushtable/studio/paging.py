@@ -13,7 +13,7 @@ from pyarrow import parquet as pq
 __all__ = ["GROUP_ROWS", "page", "rows_at", "text_cells", "write_paged"]
 
 GROUP_ROWS = 2_000
-"""Rows of a row group in the files that pages are read from."""
+"""Rows per row group in the files that pages are read from."""
 
 
 def write_paged(table: pa.Table, path: Path) -> None:
@@ -78,6 +78,6 @@ def _groups(source: pq.ParquetFile) -> Iterator[tuple[int, int, int]]:
 
 
 def _plain(table: pa.Table) -> pa.Table:
-    """Dictionaries differ between row groups."""
+    """Unify dictionaries, which differ between row groups."""
     columns: list[Any] = [c.cast(c.type.value_type) if pa.types.is_dictionary(c.type) else c for c in table.columns]
     return pa.table(columns, names=table.column_names)

@@ -59,16 +59,16 @@ def _check_files(base: Path, files: Iterable[str]) -> None:
 
 
 def confined(project: Project, policy: Policy) -> Policy:
-    """Return the policy with its files looked for in the project's folder, and nowhere else.
+    """Return the policy with its files resolved inside the project's folder, and nowhere else.
 
-    A ledger is refused: no project has one, and one that is not there counts as empty, so that nothing would be held
-    against the earlier releases.
+    A ledger is refused: no project has one, and a missing ledger counts as empty, so that the release would not be
+    compared with earlier ones.
     """
     if policy.ledger is not None:
         raise PolicyError(
-            "The policy names a ledger, and the studio does not know the releases in it.",
+            "The policy names a ledger, which the studio does not support.",
             code="ledger",
-            hint="Use 'hushtable run' where the ledger is, or leave it out.",
+            hint="Use 'hushtable run' with the ledger, or remove it from the policy.",
         )
     policy = policy.based_in(project.folder)
     named = [policy.population] if policy.population else []

@@ -1,4 +1,4 @@
-"""Which steps of a project are done: what was looked at, what was found, and whether anything is wrong there."""
+"""Progress of a project: which steps were seen, which have results, and which have problems."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ class _Studio(Protocol):
 
 
 def note_visit(project: Project, step: str) -> bool:
-    """Note that the user has seen a step, once there was something to see; return whether that is new."""
+    """Record that the user has seen a step once there was something to see; return whether that is new."""
     facts = project.facts
     visited = facts.get("visited", [])
     if step in visited or "data" not in facts:
@@ -29,16 +29,16 @@ def note_visit(project: Project, step: str) -> bool:
 
 
 def note_export(project: Project) -> None:
-    """Note that something was downloaded."""
+    """Record that something was downloaded."""
     if not project.facts.get("exported"):
         project.note(exported=True)
 
 
 def done_steps(studio: _Studio, project: Project) -> set[str]:
-    """Return the steps that get a tick.
+    """Return the steps that get a check mark.
 
-    A step of the policy is done once it was looked at and nothing in it keeps a run from starting; Explore and Compare
-    once there was a release to look at; Attack & risk once one of both was asked for; Export once a file was taken.
+    A step of the policy is done once it was seen and nothing in it prevents a run; Explore and Compare once there was a
+    release to see; Attack & risk once either was run; Export once a file was downloaded.
     """
     facts = project.facts
     if project.profile is None and not project.linked:

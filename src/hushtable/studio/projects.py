@@ -1,4 +1,4 @@
-"""Projects: a folder each, with the data, the policy and the runs. The policy file is all that the user chose."""
+"""Projects: a folder each, with the data, the policy and the runs. The policy file holds all of the user's choices."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _REMEMBERED = 100
 
 
 class _Step(NamedTuple):
-    """A change of a policy: the revision that it made, the text before it, and what it was."""
+    """A change to a policy: the revision that it created, the text before it, and a description."""
 
     after: str
     before: str
@@ -51,12 +51,12 @@ class Project:
 
     @property
     def id(self) -> str:
-        """Its random name."""
+        """Random id of the project."""
         return self.folder.name
 
     @property
     def facts(self) -> dict[str, Any]:
-        """Name, time of creation, the data's file and where they came from."""
+        """Name, time of creation, the data's file and source."""
         found: dict[str, Any] = json.loads((self.folder / "project.json").read_text(encoding="utf-8"))
         return found
 
@@ -67,7 +67,7 @@ class Project:
 
     @property
     def data(self) -> Path | None:
-        """The table's file, as it was given; None while there is none."""
+        """The table's file as uploaded, or None if there is none yet."""
         name = self.facts.get("data")
         path = inside(self.folder, f"data/{name}") if name else None
         return path if path is not None and path.is_file() else None
@@ -93,18 +93,18 @@ class Project:
 
     @property
     def profile(self) -> dict[str, Any] | None:
-        """What was found in the table; None until that is done."""
+        """The findings about the table, or None until they exist."""
         found: dict[str, Any] | None = self.json("profile.json")
         return found
 
     def json(self, name: str) -> Any:
-        """Return a JSON file of the project; None where it is not there."""
+        """Return a JSON file of the project, or None if it does not exist."""
         path = inside(self.folder, name)
         return json.loads(path.read_text(encoding="utf-8")) if path.is_file() else None
 
     @property
     def policy_file(self) -> Path:
-        """Where the policy is."""
+        """Path of the policy."""
         return self.folder / "policy.yaml"
 
     def document(self) -> dict[str, Any]:
@@ -114,22 +114,22 @@ class Project:
         return read_yaml(self.policy_file.read_text(encoding="utf-8")).data
 
     def revision(self) -> str:
-        """A word that changes when the policy or the data do: how one tab sees what another one did."""
+        """Revision string that changes with the policy or the data: one tab notices changes made in another."""
         parts = [p.read_bytes() for p in (self.policy_file, self.folder / "profile.json") if p.is_file()]
         return hashlib.sha256(b"\0".join(parts)).hexdigest()[:16]
 
     def edit(
         self, change: Callable[[dict[str, Any]], Mapping[str, Any]], *, seen: str | None = None, what: str = ""
     ) -> str:
-        """Change the policy file: read, change, write, one at a time.
+        """Change the policy file: read, change, write, one change at a time.
 
         Parameters
         ----------
         change : callable
         seen : str, optional
-            The revision that the change was made for; a later one refuses it.
+            Revision that the change was made for; refused if there is a later one.
         what : str
-            What is changed, for who wants to undo it.
+            Description of the change, for undo.
 
         Returns
         -------
@@ -139,7 +139,7 @@ class Project:
         return self.rewrite(lambda: write_yaml(dict(change(self.document()))), seen=seen, what=what)
 
     def rewrite(self, make: Callable[[], str], *, seen: str | None = None, what: str = "") -> str:
-        """Write the whole policy file anew, as ``edit`` does."""
+        """Replace the whole policy file, as ``edit`` does."""
         with _EDITING:
             self.check_seen(seen)
             before = self.policy_file.read_text(encoding="utf-8") if self.policy_file.is_file() else None
@@ -153,7 +153,7 @@ class Project:
             return after
 
     def check_seen(self, seen: str | None) -> None:
-        """Refuse what was decided on a revision that is no longer the latest: it would undo what another tab did."""
+        """Refuse a change based on a revision that is no longer the latest: it would undo another tab's change."""
         if seen is not None and seen != self.revision():
             raise UsageError(
                 "Not saved: this project was changed in another tab.",
@@ -162,12 +162,12 @@ class Project:
             )
 
     def undoable(self) -> str | None:
-        """Return what the last change was, where it can be undone; None where there is none or data were replaced."""
+        """Return a description of the last change if it can be undone; None if there is none or data were replaced."""
         kept = _HISTORY.get(self.folder)
         return kept[-1].what if kept and kept[-1].after == self.revision() else None
 
     def undo(self, *, seen: str | None = None) -> str:
-        """Take the last change of the policy back; return the revision that is the latest again."""
+        """Undo the last change to the policy; return the revision that is the latest again."""
         with _EDITING:
             self.check_seen(seen)
             kept = _HISTORY.get(self.folder)
@@ -185,7 +185,7 @@ class Projects:
         self.folder.mkdir(parents=True, exist_ok=True)
 
     def create(self, name: str) -> Project:
-        """Make an empty project.
+        """Create an empty project.
 
         Examples
         --------
@@ -210,7 +210,7 @@ class Projects:
         return Project(folder)
 
     def all(self) -> list[Project]:
-        """Every project, the newest first."""
+        """Return every project, newest first."""
         found = [Project(p.parent) for p in self.folder.glob("*/project.json") if _ID.fullmatch(p.parent.name)]
         return sorted(found, key=lambda p: (-p.facts["created"], p.id))
 
@@ -224,7 +224,7 @@ class Projects:
         shutil.rmtree(gone)
 
     def tidy(self) -> None:
-        """Remove what was begun and not finished: uploads, and what a killed studio or worker left."""
+        """Remove unfinished files: uploads, and those that a killed studio or worker left behind."""
         for left in [*self.folder.rglob(".*")]:
             if left.is_dir():
                 shutil.rmtree(left)

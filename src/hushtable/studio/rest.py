@@ -38,8 +38,8 @@ def api(studio: Studio) -> FastAPI:
     app = FastAPI(
         title="hushtable studio",
         version=__version__,
-        description="What the studio's pages do, for programs. Send the session's token as a bearer token. Heavy work "
-        "answers with a job; ask for it until it is over.",
+        description="The functions of the studio's pages, for programs. Send the session's token as a bearer token. "
+        "Heavy work returns a job; poll it until it has ended.",
         openapi_url="/api/openapi.json",
         docs_url=None,
         redoc_url=None,
@@ -63,12 +63,14 @@ def _failed(request: Request, error: Exception) -> Response:
 
 
 def _not_text(request: Request, error: Exception) -> Response:
-    said = UsageError("The request holds characters that no file can.", code="encoding", hint="Send valid UTF-8.")
+    said = UsageError(
+        "The request contains characters that a file cannot contain.", code="encoding", hint="Send valid UTF-8."
+    )
     return JSONResponse(said.as_dict(), 422)
 
 
 def _invalid(request: Request, error: Exception) -> Response:
-    """Say which field is wrong, without repeating what was sent."""
+    """Report which field is wrong, without repeating its contents."""
     found = error.errors() if isinstance(error, RequestValidationError) else []
     words = "; ".join(f"{'.'.join(str(part) for part in e['loc'])}: {e['msg']}" for e in found[:5])
     said = {"error": "UsageError", "code": "request", "message": f"The request is not valid. {words}", "hint": ""}

@@ -1,4 +1,4 @@
-"""The bodies of REST requests and responses; OpenAPI is made of them."""
+"""The bodies of REST requests and responses, from which OpenAPI is generated."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class _Body(BaseModel):
 
 
 class Failure(BaseModel):
-    """What went wrong; never a cell of the table."""
+    """An error; never contains a cell of the table."""
 
     error: str
     code: str
@@ -41,19 +41,19 @@ class Failure(BaseModel):
 
 
 class NewProject(_Body):
-    """A project to make, or a new name for one."""
+    """A project to create, or a new name for one."""
 
     name: Annotated[str, Field(min_length=1, max_length=80)]
     """its title"""
 
 
 class ProjectChange(_Body):
-    """Another name or limit for a project; what is not given stays."""
+    """A new name or limit for a project; omitted fields stay."""
 
     name: Annotated[str | None, Field(min_length=1, max_length=80)] = None
     """its title"""
     unpacked: Annotated[int | None, Field(ge=1, le=2**20)] = None
-    """MiB that an upload may unpack to; null: the studio's own limit"""
+    """Limit in MiB on the unpacked size of an upload; null for the studio's own limit"""
 
 
 class NewExample(_Body):
@@ -87,7 +87,7 @@ class ProjectView(BaseModel):
 
 
 class JobView(BaseModel):
-    """A piece of work and how far it is."""
+    """A job and its progress."""
 
     id: str
     project: str
@@ -112,7 +112,7 @@ class PolicyText(_Body):
 
 
 class ColumnChange(_Body):
-    """New settings of a column; those left out stay, null removes one."""
+    """New settings of a column; omitted settings stay, null removes one."""
 
     role: str | None = None
     kind: str | None = None
@@ -125,7 +125,7 @@ class ColumnChange(_Body):
 
 
 class ColumnLook(_Body):
-    """A hierarchy to try on a column; the policy's own where left out."""
+    """A hierarchy to try on a column. Defaults to the policy's own."""
 
     hierarchy: Any = None
 
@@ -137,7 +137,7 @@ class LevelsRequest(_Body):
 
 
 class GridRequest(_Body):
-    """What is tried: every algorithm with every alternative of models and every share that may be left out."""
+    """The settings to try: every algorithm with every alternative of models and every suppression limit."""
 
     algorithms: Annotated[list[str | dict[str, dict[str, Any]]], Field(max_length=100)] = []
     models: Annotated[list[list[dict[str, dict[str, Any]]]], Field(max_length=100)] = []
@@ -145,19 +145,19 @@ class GridRequest(_Body):
 
 
 class AttackRequest(_Body):
-    """The attacks to play; all of them where left out."""
+    """The attacks to run. Defaults to all."""
 
     names: Annotated[list[str], Field(max_length=100)] = []
 
 
 class ReportRequest(_Body):
-    """Whose questions come first in the evidence report."""
+    """The template that determines the questions of the evidence report."""
 
     template: Annotated[str, Field(max_length=100)] = "general"
 
 
 class RiskRequest(_Body):
-    """How much of the population the table holds; all of it where left out."""
+    """The fraction of the population that the table holds. Defaults to all of it."""
 
     fraction: Annotated[float, Field(gt=0, le=1)] | None = None
 
@@ -178,7 +178,7 @@ class RunView(BaseModel):
 
 
 class TablePage(BaseModel):
-    """Some rows of a table."""
+    """Rows of a table."""
 
     columns: list[str]
     rows: list[list[Any]]

@@ -1,4 +1,4 @@
-"""Runs that are kept: a folder each below the project, with the release and what the pages show of it."""
+"""Runs: a folder each below the project, with the release and the data that the pages show."""
 
 from __future__ import annotations
 
@@ -33,46 +33,46 @@ class Run:
 
     @property
     def folder(self) -> Path:
-        """Where it is kept."""
+        """Folder of the run."""
         return self.project.folder / "runs" / f"{self.number:04d}"
 
     @property
     def release(self) -> Path:
-        """The folder with the published table, its policy and ``release.json``; its companion lies next to it."""
+        """Folder with the published table, its policy and ``release.json``; its companion is next to it."""
         return self.folder / "release"
 
     @property
     def facts(self) -> dict[str, Any]:
-        """What was done and what came out."""
+        """Settings and results of the run."""
         found: dict[str, Any] = json.loads((self.folder / "run.json").read_text(encoding="utf-8"))
         return found
 
     @property
     def policy(self) -> Policy | Any:
-        """The policy it was made under; of linked tables a ``LinkedPolicy``."""
+        """The policy of the run; for linked tables, a ``LinkedPolicy``."""
         text = (self.folder / "policy.yaml").read_text(encoding="utf-8")
         if self.project.linked:
             return confined_linked(self.project, LinkedPolicy.from_yaml(text))
         return confined(self.project, Policy.from_yaml(text))
 
     def json(self, name: str) -> Any:
-        """Return what was found out about it; None where it was not asked for."""
+        """Return findings about the run, or None if there are none."""
         path = self.folder / f"{name}.json"
         return json.loads(path.read_text(encoding="utf-8")) if path.is_file() else None
 
     def keep(self, name: str, found: Any) -> None:
-        """Keep what was found out about it."""
+        """Store findings about the run."""
         atomic_write_text(self.folder / f"{name}.json", json.dumps(found, allow_nan=False))
 
     def delete(self) -> None:
-        """Delete it."""
+        """Delete the run."""
         gone = self.folder.with_name(f".{self.folder.name}.deleted")
         self.folder.rename(gone)
         shutil.rmtree(gone)
 
 
 def runs_of(project: Project) -> list[Run]:
-    """Return the runs of a project, the first one first."""
+    """Return the runs of a project, oldest first."""
     numbers = (int(p.parent.name) for p in (project.folder / "runs").glob("[0-9]*/run.json"))
     return [Run(project, number) for number in sorted(numbers)]
 

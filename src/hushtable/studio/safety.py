@@ -24,21 +24,21 @@ _UPLOAD = re.compile(r"/api/projects/[^/]+/data|/_nicegui/client/[^/]+/upload/.*
 _REFUSALS = {
     "host": (HTTPStatus.MISDIRECTED_REQUEST, "The studio does not answer to this host name."),
     "origin": (HTTPStatus.FORBIDDEN, "Only the studio's own pages may ask for this."),
-    "session": (HTTPStatus.UNAUTHORIZED, "Open the address with the token that the studio printed when it started."),
-    "token": (HTTPStatus.FORBIDDEN, "This is not the token of the running studio. Take the address it printed."),
-    "large": (HTTPStatus.REQUEST_ENTITY_TOO_LARGE, "The upload is larger than the studio takes."),
+    "session": (HTTPStatus.UNAUTHORIZED, "Open the address with the token that the studio printed at startup."),
+    "token": (HTTPStatus.FORBIDDEN, "This is not the token of the running studio. Use the address that it printed."),
+    "large": (HTTPStatus.REQUEST_ENTITY_TOO_LARGE, "The upload is larger than the studio allows."),
 }
 
 
 class Guard:
-    """Let a request pass only from this machine's name, the studio's own pages, and with the session's token.
+    """Admit only requests to this machine's name, from the studio's own pages, and with the session's token.
 
     Parameters
     ----------
     app : ASGI application
     access : Access
     largest : int
-        Bytes of an upload; other requests are far smaller.
+        Largest upload in bytes; other requests are far smaller.
     """
 
     def __init__(self, app: ASGIApp, access: Access, largest: int) -> None:
@@ -103,8 +103,8 @@ class Guard:
     async def _welcome(self, send: Send, scope: Scope) -> None:
         """Turn the token in the address into a cookie, and the address into one without it.
 
-        A page that goes on by itself, not a redirect: browsers keep strict cookies from redirects that began at
-        another site, such as a link in a mail program.
+        Returns a page that forwards itself instead of a redirect: browsers withhold strict cookies after redirects that
+        began at another site, such as a link in a mail program.
         """
         rest = [(k, v) for k, v in parse_qsl(scope.get("query_string", b"").decode("latin-1")) if k != "token"]
         # never a host of somebody's choice: browsers take a backslash for a slash, and a second one begins a host
@@ -177,7 +177,7 @@ class _Response:
 
 
 def _headers(scope: Scope) -> dict[str, str]:
-    """The request's headers; one that stands twice counts as none that is acceptable."""
+    """Return the request's headers; a header that occurs twice is dropped."""
     found: dict[str, str] = {}
     for name, value in scope.get("headers", []):
         key = name.decode("latin-1").lower()
@@ -223,7 +223,7 @@ def security_headers(host: str, nonce: str) -> dict[str, str]:
     Parameters
     ----------
     host : str
-        The request's host, already checked: older browsers do not take ``'self'`` for its web socket.
+        The request's host, already checked: older browsers do not accept ``'self'`` for its web socket.
     nonce : str
     """
     policy = {
@@ -251,7 +251,7 @@ def security_headers(host: str, nonce: str) -> dict[str, str]:
 
 
 def with_nonce(page: bytes, nonce: str) -> bytes:
-    """Return a page whose scripts carry the nonce; text of the page's own data never holds a bare ``<script``.
+    """Return a page whose scripts carry the nonce; the page's own data never contains a bare ``<script``.
 
     Examples
     --------

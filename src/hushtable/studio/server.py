@@ -1,4 +1,4 @@
-"""Starting the studio: a free port, the guard, the pages, and one server that ends everything it started."""
+"""Startup of the studio: a free port, the guard, the pages, and one server that ends everything it started."""
 
 from __future__ import annotations
 
@@ -41,16 +41,16 @@ def serve(
     host : str
         Loopback, or another address together with a ``token``.
     port : int, optional
-        The first free one from 8080 on where left out.
+        Defaults to the first free one from 8080 on.
     token : str
-        Random where left out.
+        Defaults to a random one.
     data : Path, optional
-        A table to begin a project with.
+        Table to start a project with.
     home : Path, optional
         The studio's folder.
     open_browser : bool
     announce : callable
-        Told the address once the studio answers.
+        Called with the address once the studio responds.
     """
     from hushtable.studio.pages.register import register
     from hushtable.studio.rest import api
@@ -89,7 +89,7 @@ def _ready(url: str, open_browser: bool, announce: Callable[[str], None]) -> Non
 
 
 def _listen(host: str, port: int | None) -> socket.socket:
-    """Take the port before anything else is done: a taken one is told at once."""
+    """Bind the port before anything else is done, so that a port in use is reported at once."""
     wanted = range(8080, 8080 + _TRIED) if port is None else [port]
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     for number in wanted:
@@ -109,7 +109,7 @@ def _listen(host: str, port: int | None) -> socket.socket:
 
 
 def _begin_with(studio: Studio, data: Path) -> None:
-    """Make a project of a file that was named on the command line."""
+    """Create a project from a file named on the command line."""
     import shutil
 
     if not data.is_file():
@@ -121,7 +121,7 @@ def _begin_with(studio: Studio, data: Path) -> None:
 
 
 class _Server(uvicorn.Server):
-    """Tells when it answers."""
+    """Reports when it responds."""
 
     def __init__(self, config: uvicorn.Config, ready: Callable[[], None]) -> None:
         super().__init__(config)
@@ -129,7 +129,7 @@ class _Server(uvicorn.Server):
 
     @contextmanager
     def capture_signals(self) -> Iterator[None]:
-        """Ctrl-C ends the server, which is how it is meant to end: nothing is raised once it has."""
+        """Ctrl-C ends the server as intended: nothing is raised after that."""
         before = {number: signal.signal(number, self.handle_exit) for number in (signal.SIGINT, signal.SIGTERM)}
         try:
             yield
@@ -138,7 +138,7 @@ class _Server(uvicorn.Server):
                 signal.signal(number, handler)
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
-        """Begin to answer."""
+        """Start to respond."""
         await super().startup(sockets)
         if self.started:
             self._ready()

@@ -1,4 +1,4 @@
-"""What a user can do, as plain functions over a studio: pages and REST call these and nothing below them.
+"""The user's actions as plain functions over a studio: pages and REST call only these.
 
 Heavy work is only queued here. Everything that depends on a model, an algorithm or a hierarchy goes through the
 registry, so the studio names none.
@@ -66,7 +66,7 @@ class Studio:
     ----------
     home : Path
     largest : int
-        Bytes of an upload.
+        Largest upload in bytes.
     """
 
     home: Path
@@ -83,19 +83,19 @@ class Studio:
     # projects
 
     def create(self, name: str) -> Project:
-        """Make an empty project."""
+        """Create an empty project."""
         return self.projects.create(name)
 
     def rename(self, project: Project, name: str) -> None:
-        """Give a project another name."""
+        """Rename a project."""
         project.note(name=check_title(name))
 
     def limit_unpacked(self, project: Project, mebibytes: int | None) -> None:
-        """Set how much an upload to a project may unpack to; None for the studio's own limit."""
+        """Set the limit on the unpacked size of a project's upload; None for the studio's own limit."""
         project.note(unpacked=check_limit(mebibytes))
 
     def delete(self, project: Project) -> None:
-        """Delete a project with its uploads and runs; what is still being done on it is cancelled."""
+        """Delete a project with its uploads and runs, and cancel its jobs."""
         for job in self.jobs.store.jobs(project.id):
             if not job.over:
                 self.cancel(job.id)
@@ -104,15 +104,15 @@ class Studio:
         self.jobs.store.forget(project.id)
 
     def job_of(self, project: Project, *kinds: str, run: int | None = None) -> Job | None:
-        """Return the latest job of these kinds, on this run where one is named, if there was one."""
+        """Return the latest job of these kinds, on this run if given, or None."""
         return next(self.jobs.of(project.id, kinds, run), None)
 
     def busy(self, project: Project, *kinds: str, run: int | None = None) -> Job | None:
-        """Return the job of these kinds, on this run where one is named, that is queued or running, if there is one."""
+        """Return the queued or running job of these kinds, on this run if given, or None."""
         return next((job for job in self.jobs.of(project.id, kinds, run) if not job.over), None)
 
     def cancel(self, name: str) -> Job:
-        """Ask a job to stop; one that has not begun ends at once, and what was handed to it is deleted."""
+        """Cancel a job; one that has not started ends at once, and its input is deleted."""
         job = self.jobs.store.cancel(name)
         if job.state == "cancelled" and job.started is None and "file" in job.arguments:
             inside(self.projects[job.project].folder, job.arguments["file"]).unlink(missing_ok=True)
@@ -121,13 +121,13 @@ class Studio:
     # data
 
     def new_upload(self, project: Project, name: str) -> Path:
-        """Return where to write an upload; ``opened`` takes it from there."""
+        """Return the path for an upload; ``opened`` takes it from there."""
         self._may_open(project)
         check_upload_name(name)
         return project.folder / "data" / f".{secrets.token_hex(6)}.upload"
 
     def opened(self, project: Project, path: Path, name: str, origin: str = "upload", sheet: str | None = None) -> Job:
-        """Make an upload the project's table; of a workbook its first sheet, or the one that is named."""
+        """Use an upload as the project's table; for a workbook, its first sheet or the named one."""
         try:
             self._may_open(project)
             check_upload_name(name)
@@ -139,7 +139,7 @@ class Studio:
         return self.jobs.submit(project.id, "open", given if sheet is None else {**given, "sheet": sheet})
 
     def open_sheet(self, project: Project, sheet: str, *, seen: str | None = None) -> Job:
-        """Make another sheet of the project's workbook its table; roles and models are suggested anew."""
+        """Use another sheet of the project's workbook as its table; roles and models are suggested again."""
         project.check_seen(seen)
         facts = project.facts
         data = project.data
@@ -150,16 +150,16 @@ class Studio:
         return self.opened(project, path, facts["data"], facts["origin"], sheet)
 
     def example(self, project: Project, rows: int = 5000, seed: int = 7, *, seen: str | None = None) -> Job:
-        """Make generated patients the project's table."""
+        """Use generated patients as the project's table."""
         project.check_seen(seen)
         self._may_open(project)
         return self.jobs.submit(project.id, "example", {"rows": rows, "seed": seed})
 
     def query(self, project: Project, source: str, query: str, *, seen: str | None = None) -> Job:
-        """Make the answer to a database query the project's table.
+        """Use the result of a database query as the project's table.
 
-        The address may hold a password: it goes to the worker in a file that is deleted when it is read, not through
-        the job, which is kept.
+        The address may contain a password, so it goes to the worker in a file that is deleted when it is read, not
+        through the job, which is kept.
         """
         project.check_seen(seen)
         self._may_open(project)
@@ -172,7 +172,7 @@ class Studio:
     def _may_open(self, project: Project) -> None:
         if runs_of(project):
             raise UsageError(
-                "The project has runs, and they belong to its data.", code="conflict", hint="Start a new project."
+                "The project has runs, which depend on its data.", code="conflict", hint="Start a new project."
             )
         if self.busy(project, "open", "example", "query", "run"):
             raise UsageError("The project is busy.", code="conflict", hint="Wait for the job to end, or cancel it.")
@@ -180,7 +180,7 @@ class Studio:
     # policy
 
     def faults(self, project: Project) -> list[dict[str, str]]:
-        """Everything that keeps the policy from being run, in words."""
+        """Return every problem that prevents the policy from being run, in words."""
         if project.linked:
             return []  # a policy with faults is not kept
         faults = drafts.faults_in(project.document())
@@ -189,14 +189,15 @@ class Studio:
     def set_column(self, project: Project, name: str, changes: Mapping[str, Any], *, seen: str | None = None) -> str:
         """Change role, kind, hierarchy or other settings of a column; return the new revision.
 
-        ``seen``, here and below, is the revision that the change was made for: a later one refuses it.
+        ``seen``, here and below, is the revision that the change was made for; the change is refused if there is a
+        later one.
         """
         return self.set_columns(project, [name], changes, seen=seen)
 
     def set_columns(
         self, project: Project, names: Sequence[str], changes: Mapping[str, Any], *, seen: str | None = None
     ) -> str:
-        """Change the same settings of several columns, all or none of them."""
+        """Change the same settings of several columns, all or nothing."""
         project.one_table()
 
         def change(draft: dict[str, Any]) -> dict[str, Any]:
@@ -210,7 +211,7 @@ class Studio:
     def _suited(
         self, project: Project, draft: Mapping[str, Any], name: str, changes: Mapping[str, Any]
     ) -> Mapping[str, Any]:
-        """A column that becomes a quasi-identifier gets its likely kind, as the starter policy would give it."""
+        """Give a column that becomes a quasi-identifier its likely kind, as the starter policy would."""
         known = draft.get("columns", {}).get(name)
         if known is None or changes.get("role") not in (Role.QUASI, Role.SENSITIVE) or "kind" in {**known, **changes}:
             return changes
@@ -243,35 +244,35 @@ class Studio:
         return project.edit(change, seen=seen, what=" and ".join(changes))
 
     def set_policy(self, project: Project, text: str, *, seen: str | None = None) -> str:
-        """Take over a whole policy, as YAML; it must fit the table's columns."""
+        """Replace the whole policy with YAML; it must fit the table's columns."""
         if project.linked:
             tables = confined_linked(project, LinkedPolicy.from_yaml(text))
             if sorted(tables.tables) != sorted(project.facts["tables"]):
-                raise UsageError("The policy is for other tables than the project has.", code="columns",
+                raise UsageError("The policy's tables differ from the project's.", code="columns",
                                  hint="Upload its own tables first.")  # fmt: skip
             return project.rewrite(tables.to_yaml, seen=seen, what="policy")
         policy = confined(project, Policy.from_yaml(text))
         known = project.facts.get("columns", [])
         if sorted(policy.columns) != sorted(known):
             raise UsageError(
-                "The policy is for other columns than the table has.",
+                "The policy's columns differ from the table's.",
                 code="columns",
                 hint="Choose its own table first.",
             )
         return project.rewrite(policy.to_yaml, seen=seen, what="policy")
 
     def undo(self, project: Project, *, seen: str | None = None) -> str:
-        """Take the last change of the policy back."""
+        """Undo the last change to the policy."""
         return project.undo(seen=seen)
 
     # files beside the data: hierarchies, population and background tables
 
     def files(self, project: Project) -> list[str]:
-        """Names of the project's files, as a policy gives them."""
+        """Return the names of the project's files, as a policy refers to them."""
         return sorted(f"files/{p.name}" for p in (project.folder / "files").iterdir() if not p.name.startswith("."))
 
     def add_file(self, project: Project, name: str, content: bytes) -> str:
-        """Keep a file beside the data; return its name as a policy gives it."""
+        """Store a file of the project; return its name as a policy refers to it."""
         check_upload_name(name, (*HIERARCHIES, ".parquet", ".xlsx"))
         if len(content) > _SMALL:
             raise UsageError("The file is too large.", code="too-large", hint="Hierarchies have at most 16 MiB.")
@@ -284,7 +285,7 @@ class Studio:
     # jobs
 
     def check(self, project: Project) -> Job:
-        """Look for everything that stands in the way of a run."""
+        """Find every problem that prevents a run."""
         project.one_table()
         policy_of(project)
         return self.jobs.submit(project.id, "check")
@@ -303,12 +304,12 @@ class Studio:
         return self.jobs.submit(project.id, "hierarchies")
 
     def run(self, project: Project, *, seen: str | None = None) -> Job:
-        """Run the policy as it is now; later changes do not reach it."""
+        """Run the current policy; later changes do not affect the run."""
         project.check_seen(seen)
         return self.jobs.submit(project.id, "run", {"policy": policy_of(project).document()})
 
     def compare(self, project: Project, grid: Mapping[str, Any], *, seen: str | None = None) -> Job:
-        """Run several settings on the table and measure each; no release of them is kept."""
+        """Run several settings on the table and measure each; their releases are not kept."""
         project.one_table()
         project.check_seen(seen)
         policy = policy_of(project)
@@ -316,16 +317,16 @@ class Studio:
         return self.jobs.submit(project.id, "compare", {"policy": policy.document(), "grid": dict(grid)})
 
     def compared(self, project: Project) -> Outcomes | None:
-        """Return what the last comparison found, if there was one."""
+        """Return the results of the last comparison, if there was one."""
         return comparing.found_in(project)
 
     def use_setting(self, project: Project, place: int, *, seen: str | None = None) -> str:
-        """Make a compared setting the policy's own."""
+        """Use a compared setting as the policy."""
         changes = comparing.setting_of(project, place)
         return project.edit(lambda draft: {**draft, **changes}, seen=seen, what=f"setting {place + 1}")
 
     def apply(self, project: Project, number: int, levels: Mapping[str, int]) -> Job:
-        """Run a kept run's policy again with other levels: another solution of its space."""
+        """Run a run's policy again with other levels: another solution of its search space."""
         project.one_table()
         policy = run_of(project, number).policy
         algorithm = policy.build_algorithm()
@@ -333,19 +334,19 @@ class Studio:
             raise UsageError(
                 f"{algorithm.name} does not search a space of levels.",
                 code="no-space",
-                hint="Choose an algorithm that generalises whole columns.",
+                hint="Choose an algorithm that generalizes whole columns.",
             )
         fixed = algorithm.build({**algorithm.values(), "fixed": dict(levels)})
         changed = policy.changed(algorithm={fixed.name: fixed.values()})
         return self.jobs.submit(project.id, "run", {"policy": changed.document(), "origin": number})
 
     def assess(self, project: Project, number: int, fraction: float | None = None) -> Job:
-        """Assess the risks of a kept run."""
+        """Assess the risks of a run."""
         run_of(project, number)
         return self.jobs.submit(project.id, "risk", {"run": number, "fraction": fraction})
 
     def attack(self, project: Project, number: int, names: Iterable[str] = ()) -> Job:
-        """Attack a kept run."""
+        """Attack a run's release."""
         run_of(project, number)
         known = self.attacks(project)
         wanted = list(names)
@@ -361,12 +362,12 @@ class Studio:
         return {name: summary(known) for name, known in registry.attacks.items()}
 
     def verify(self, project: Project, number: int) -> Job:
-        """Verify the published file of a kept run."""
+        """Verify the published file of a run."""
         run_of(project, number)
         return self.jobs.submit(project.id, "verify", {"run": number})
 
     def report(self, project: Project, number: int, template: str = "general") -> Job:
-        """Write the evidence report of a kept run, in the order of one authority's questions."""
+        """Write the evidence report of a run with the questions of a template."""
         run_of(project, number)
         chosen = registry.templates[template].name
         return self.jobs.submit(project.id, "report", {"run": number, "template": chosen})
@@ -374,13 +375,13 @@ class Studio:
     # what can be chosen
 
     def catalogue(self, kind: str) -> list[dict[str, Any]]:
-        """Everything of a kind that can be chosen, described by itself."""
+        """Describe everything of a kind that can be chosen."""
         if kind not in CATALOGUES:
-            raise UsageError("There is no such catalogue.", code="not-there", hint=f"Known: {', '.join(CATALOGUES)}.")
+            raise UsageError("There is no such catalog.", code="not-there", hint=f"Known: {', '.join(CATALOGUES)}.")
         return [describe(known) for known in CATALOGUES[kind].values()]
 
     def stop(self) -> None:
-        """End the workers, and remove what they had begun."""
+        """Terminate the workers, and remove unfinished files."""
         self.jobs.stop()
         self.projects.tidy()
 
@@ -392,20 +393,20 @@ _SERVERS = ("postgresql",)
 
 
 def check_source(source: str, query: str) -> None:
-    """Refuse what is no database server, or no single SELECT.
+    """Refuse an address that is not a database server, and a query that is not a single SELECT.
 
-    Database files are refused: an address would lead to any file of the machine, and so would a query.
+    Database files are refused: an address could lead to any file of the machine, and so could a query.
 
     Examples
     --------
     >>> check_source("sqlite:////etc/clinic.db", "SELECT 1")
     Traceback (most recent call last):
-    hushtable.errors.UsageError: The studio asks database servers only, not files. Use 'hushtable studio DATA' ...
+    hushtable.errors.UsageError: The studio queries only database servers, not files. Use 'hushtable studio DATA' ...
     """
     place = SqlPlace.of(source)
     if place.url.scheme not in _SERVERS:
         raise UsageError(
-            "The studio asks database servers only, not files.",
+            "The studio queries only database servers, not files.",
             code="source",
             hint="Use 'hushtable studio DATA' with a table exported from it, or upload that.",
         )

@@ -1,4 +1,4 @@
-"""Job state in SQLite: the only thing that the server, its workers and a restarted server share."""
+"""Job state in SQLite: the only state that the server, its workers and a restarted server share."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ from hushtable.io.json_values import plain
 __all__ = ["ENDED", "Job", "Store"]
 
 _ESTIMATE_FROM = 0.05
-"""The share of a job that is done before its end is estimated."""
+"""Share of a job that must be done before its end is estimated."""
 
 ENDED = ("done", "failed", "cancelled", "interrupted")
-"""The states that a job does not leave."""
+"""The final states of a job."""
 
 _SCHEMA = """
 CREATE TABLE IF NOT EXISTS jobs (
@@ -48,18 +48,18 @@ class Job:
     id, project, kind : str
     arguments : mapping
     state : str
-        queued, running, done, failed, cancelled, or interrupted where its worker died with the studio.
+        queued, running, done, failed, cancelled, or interrupted if its worker died with the studio.
     share : float
-        How much is done, from 0 to 1.
+        Share that is done, from 0 to 1.
     what : str
-        What is being done.
+        Description of the current step.
     created, started, ended : float
         Seconds since 1970.
     result, error : mapping, optional
     cancelling : bool
-        Whether it was asked to stop.
+        Whether cancellation was requested.
     promised : float, optional
-        When it will have ended, by the earliest estimate so far: an estimate never gets later.
+        Estimated end: the earliest estimate so far, since an estimate never gets later.
     """
 
     id: str
@@ -79,20 +79,20 @@ class Job:
 
     @property
     def over(self) -> bool:
-        """Whether it will not change any more."""
+        """Whether it has ended."""
         return self.state in ENDED
 
     def seconds_left(self) -> float | None:
-        """How long it will take, by the earliest estimate so far: the time left only falls.
+        """Estimated time left, by the earliest estimate so far: it only decreases.
 
-        None while there is nothing to go by, and once that time has passed.
+        None while there is no basis for an estimate, and once that time has passed.
         """
         left = None if self.promised is None or self.state != "running" else self.promised - time.time()
         return left if left is not None and left > 0 else None
 
     @property
     def late(self) -> bool:
-        """Whether it takes longer than was estimated."""
+        """Whether it takes longer than estimated."""
         return self.state == "running" and self.promised is not None and self.promised <= time.time()
 
     def as_dict(self) -> dict[str, Any]:
@@ -146,7 +146,7 @@ class Store:
         return _job(row)
 
     def jobs(self, project: str | None = None, limit: int = 100, kinds: Sequence[str] = ()) -> list[Job]:
-        """Return the latest jobs, the newest first; those of a project or of some kinds, where these are named."""
+        """Return the latest jobs, newest first, optionally those of a project or of some kinds."""
         wanted = ["project = ?"] if project else []
         wanted += [f"kind IN ({', '.join('?' * len(kinds))})"] if kinds else []
         where = f"WHERE {' AND '.join(wanted)}" if wanted else ""
@@ -171,7 +171,7 @@ class Store:
         return None if row is None else _job(row)
 
     def progress(self, name: str, share: float, what: str) -> bool:
-        """Note how far a job is; return whether it was asked to stop."""
+        """Record the progress of a job; return whether cancellation was requested."""
         now = time.time()
         with self._open() as db:
             row = db.execute(
@@ -184,7 +184,7 @@ class Store:
         return row is None or row[0] is not None
 
     def end(self, name: str, state: str, *, result: Any = None, error: Mapping[str, str] | None = None) -> bool:
-        """End a job that is queued or running; return whether it was."""
+        """End a queued or running job; return whether it was one."""
         with self._open() as db:
             row = db.execute(
                 "UPDATE jobs SET state = ?, ended = ?, result = ?, error = ? WHERE id = ? AND ended IS NULL "
@@ -194,7 +194,7 @@ class Store:
         return row is not None
 
     def cancel(self, name: str) -> Job:
-        """Ask a job to stop; one that has not begun ends at once."""
+        """Request cancellation of a job; one that has not started ends at once."""
         with self._open() as db:
             db.execute(
                 "UPDATE jobs SET cancel = coalesce(cancel, ?) WHERE id = ? AND ended IS NULL", (time.time(), name)
@@ -205,7 +205,7 @@ class Store:
         return self.job(name)
 
     def running(self, lane: str) -> tuple[str, int, float | None] | None:
-        """Return the running job of a lane, its worker, and when it was asked to stop."""
+        """Return the running job of a lane, its worker, and when cancellation was requested."""
         with self._open() as db:
             row = db.execute(
                 "SELECT id, worker, cancel FROM jobs WHERE lane = ? AND state = 'running' LIMIT 1", (lane,)
@@ -213,9 +213,9 @@ class Store:
         return None if row is None else (row[0], row[1], row[2])
 
     def interrupt(self) -> int:
-        """Mark what still counts as running: its worker died with the studio that started it.
+        """Mark jobs that still count as running: their worker died with the studio that started it.
 
-        So is what waits for an upload: that is not kept.
+        Jobs that wait for an upload are marked too, since uploads are not kept.
         """
         with self._open() as db:
             return db.execute(
@@ -236,7 +236,7 @@ class Store:
         return otherwise if row is None else str(row[0])
 
     def set(self, name: str, value: str) -> None:
-        """Keep a setting of the studio itself."""
+        """Store a setting of the studio itself."""
         with self._open() as db:
             db.execute("INSERT INTO settings VALUES (?, ?) ON CONFLICT (name) DO UPDATE SET value = excluded.value",
                        (name, value))  # fmt: skip

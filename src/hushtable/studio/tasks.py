@@ -1,4 +1,4 @@
-"""The kinds of jobs: which lane they take and which function does them."""
+"""The kinds of jobs: their lanes and functions."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from hushtable.studio.projects import Project
 __all__ = ["TASKS", "Report", "Task"]
 
 Report = Callable[[float, str], None]
-"""Called with the share that is done and a word on it; raises ``Cancelled`` to stop."""
+"""Called with the share that is done and a description; raises ``Cancelled`` to stop."""
 
 
 @dataclass(frozen=True)
@@ -23,14 +23,14 @@ class Task:
     ----------
     lane : str
     function : str
-        As ``module:name`` below ``hushtable.studio.work``: only a worker that does it imports it.
+        As ``module:name`` below ``hushtable.studio.work``: only a worker that runs it imports it.
     """
 
     lane: str
     function: str
 
     def run(self, project: Project, arguments: dict[str, Any], report: Report) -> Any:
-        """Do it; the result is JSON-ready."""
+        """Run the task; the result is JSON-ready."""
         module, name = self.function.split(":")
         work = getattr(importlib.import_module(f"hushtable.studio.work.{module}"), name)
         return work(project, report, **arguments)

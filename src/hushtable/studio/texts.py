@@ -1,4 +1,4 @@
-"""All words of the studio's pages, in one place; ``labels`` has the names of things."""
+"""All texts of the studio's pages in one place; ``labels`` has the names of things."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ __all__ = ["CELLS", "KINDS", "MISSING", "ROLES", "STATES", "STEPS", "T"]
 
 
 class T:
-    """Sentences, by what they are for."""
+    """Sentences, by purpose."""
 
     TITLE = "hushtable studio"
     CLAIM = "Publish a table about people without publishing the people."
@@ -28,10 +28,10 @@ class T:
     LINKED_TABLES = "Linked tables"
     LINKED_FOUND = "{people:,} people with {events:,} events; {people_without_events:,} people have none."
     LINKED_POLICY = "Policy of the tables"
-    LINKED_POLICY_TEXT = "What may be known, what must stay unknown, and what is promised. Change it here, then run it."
+    LINKED_POLICY_TEXT = "What others may know, what must stay secret, and the promise. Change it here, then run it."
     LINKED_SAVE = "Save the policy"
     LINKED_STEP = "This step is for one table. Linked tables are set up on the Data page and then run."
-    NO_DATA = "There is no table yet. Begin with the Data step."
+    NO_DATA = "There is no table yet. Start with the Data step."
     NO_RUNS = "There is no release yet. Start one on the Run step."
     NEEDS = "Go to {}"
     UNDO = "Undo"
@@ -43,7 +43,7 @@ class T:
 
     TRY = "Try it with the embedded patients"
     TRY_TEXT = (
-        "5,000 generated patients, none of whom exists, with roles, hierarchies and models already chosen. Follow the "
+        "5,000 generated patients, none of whom exist, with roles, hierarchies and models already chosen. Follow the "
         "steps from Data to Export, or go straight to Run."
     )
     OWN = "Start with a table of your own"
@@ -65,8 +65,8 @@ class T:
     UPLOAD_LABEL = "Choose a file, or drop it here:"
     UPLOADING = "Uploading ..."
     UNPACKED = "Unpacked size limit (MiB)"
-    UNPACKED_HINT = "A file that unpacks to more is refused. Empty: 64 to 1024 MiB, by the size of the file"
-    REJECTED = "This file is too large or not of a kind that the studio takes."
+    UNPACKED_HINT = "A file that unpacks to more is refused. Empty: 64 to 1024 MiB, depending on the size of the file"
+    REJECTED = "This file is too large or of a type that the studio does not accept."
     DATABASE = "Query a database"
     DATABASE_TEXT = "The address is used once and not kept. Only a single SELECT is run."
     ADDRESS = "Address"
@@ -75,29 +75,29 @@ class T:
     FETCH = "Run the query"
     PREVIEW = "Preview"
     COLUMNS = "Columns"
-    FOUND_IN_DATA = "What was found"
+    FOUND_IN_DATA = "Findings"
     SEE_COLUMNS = "Kind, role and uniqueness of each column are on the next step, Columns."
     ROWS = "{rows:,} rows, {columns} columns"
     DUPLICATES = "{:,} rows repeat an earlier row."
     SHEET = "Sheet of the workbook"
     SHEET_HINT = "It cannot be changed once there is a release."
-    SHEET_SURE = "Read the sheet “{}” instead? Roles, hierarchies and models are suggested anew."
+    SHEET_SURE = "Read the sheet “{}” instead? Roles, hierarchies and models are suggested again."
     SHEET_TAKE = "Read this sheet"
     OTHER_DATA = "Use other data"
-    TOKENS_FOUND = "Taken for missing values: {}. Change the list under Protect, Settings."
-    TOKENS_MAYBE = "May stand for a missing value: {}. If so, add it under Protect, Settings."
+    TOKENS_FOUND = "Treated as missing values: {}. Change the list under Protect, Settings."
+    TOKENS_MAYBE = "Might represent a missing value: {}. If so, add it under Protect, Settings."
     REPEATED = (
-        "{name} has {distinct:,} values in {rows:,} rows: a person seems to have several rows. People are counted "
-        "then, not rows; change it under Protect, Settings."
+        "{name} has {distinct:,} values in {rows:,} rows: a person seems to have several rows. Therefore, people are "
+        "counted instead of rows. You can change this under Protect, Settings."
     )
 
     ROLES_TEXT = (
-        "Each role is a suggestion; click a column's name for the reason. Ask of every column: could somebody know "
-        "this about a person, and could they be harmed if it were learnt?"
+        "Each role is a suggestion; click a column's name for the reason. For every column, ask: could someone know "
+        "this about a person, and could the person be harmed if it became known?"
     )
     ROLE = "Role"
     KIND = "Kind of values"
-    ADDS = "Together with other columns it makes up to {} more of the records unique."
+    ADDS = "In combination with other columns, it makes up to {} more of the records unique."
     FACTS = "{:,} distinct values, {:,} missing."
     SEARCH = "Search columns"
     SHOW = "Which columns to show"
@@ -124,21 +124,21 @@ class T:
     }
     UNIQUE = "How unique people are"
     UNIQUE_TEXT = (
-        "Share of records that no other record looks like, on a few columns together. A neighbour who knows these "
-        "about somebody finds their row."
+        "Share of records that are unique on a few columns together. A neighbor who knows these values about a person "
+        "finds that person's row."
     )
     SAMPLED = "Counted on {:,} evenly spaced rows."
 
     HIERARCHIES_TEXT = (
-        "To hide people among others, values are replaced by coarser ones. A hierarchy says which, step by step: "
+        "To hide people among others, values are replaced by coarser ones. A hierarchy defines them, level by level: "
         "34 → 30 to 39 → 20 to 59 → anything."
     )
     COLUMN = "Column"
     RECIPE = "How to build it"
-    SPREAD = "How the values spread"
+    SPREAD = "Distribution of the values"
     FREQUENT = "Most frequent values"
     CUTS = "Orange lines: where the intervals of level {} begin."
-    CHECK_OK = "This hierarchy covers every value: {} labels from level to level."
+    CHECK_OK = "This hierarchy covers every value. Labels on each level: {}."
     CHECK_BAD = "This hierarchy cannot be used yet:"
     LEVELS = "Some values and their labels, level by level"
     LEVEL = "Level {}"
@@ -148,89 +148,89 @@ class T:
     DISCARD = "Discard changes"
     NOT_SAVED = "This hierarchy is not saved: it cannot be used."
     ALL_HIERARCHIES = "All hierarchies"
-    OVERVIEW_HEADS = ("Column", "How it is built", "Labels, level by level", "Example")
-    OVERVIEW_OK = "{} hierarchies, each covers every value. Click one to edit it."
-    OVERVIEW_BAD = "{} of these hierarchies cannot be used yet. Click one to mend it."
+    OVERVIEW_HEADS = ("Column", "How it is built", "Labels on each level", "Example")
+    OVERVIEW_OK = "{} hierarchies; each covers every value. Click one to edit it."
+    OVERVIEW_BAD = "{} of these hierarchies cannot be used yet. Click one to fix it."
     NOT_USABLE = "cannot be used"
     UNSAVED = "Not saved yet."
     WEIGHT_TITLE = "Weight"
-    WEIGHT = "Weight: how much its detail matters"
-    WEIGHT_HINT = "1 as all others; with 2, algorithms spare this column twice as much"
+    WEIGHT = "Weight: how much detail matters in this column"
+    WEIGHT_HINT = "1 is the default; with 2, loss in this column counts twice"
     NEXT_COLUMN = "Next column: {}"
     TREE = "Tree"
     TREE_TEXT = (
-        "One label per line; what stands further in belongs to the label above it. Choose values and put them into a "
+        "One label per line; an indented label belongs to the one above it. Choose values and put them into a "
         "group, or edit the text."
     )
-    GROUP_VALUES = "Values to put together"
-    GROUP_NAME = "Name of their group"
+    GROUP_VALUES = "Values to group"
+    GROUP_NAME = "Name of the group"
     GROUP = "Put together"
     IMPORT = "Import or export a hierarchy file"
     IMPORT_TEXT = "A CSV file with one row per value (the value first, then its label on each level), or a YAML tree."
     EXPORT_CSV = "Export the saved hierarchy as CSV"
-    NO_QUASI = "No column is a quasi-identifier yet, so there is nothing to make coarser."
+    NO_QUASI = "No column is a quasi-identifier yet, so no values need to be generalized."
 
     PROTECT_TEXT = (
-        "All models that you choose must hold. Some hide who somebody is, others hide what they have: most tables need "
-        "one of each. A class is a set of people who look the same in the release."
+        "All models that you choose must hold. Some hide a person's identity, others hide sensitive values: most "
+        "tables need one of each. A class is a set of people who look the same in the release."
     )
     MODELS = "Privacy models"
     ADD_MODEL = "Add a model"
     REMOVE = "Remove"
     ALGORITHM = "Algorithm"
-    ALGORITHM_TEXT = "What forms the groups of look-alikes. Any algorithm works with any model, or says why not."
+    ALGORITHM_TEXT = "The algorithm forms the classes. Any algorithm works with any model, or says why not."
     MORE = "What it means"
     SETTINGS = "Settings"
-    SUPPRESSION = "Records that may be left out, in percent"
-    SUPPRESSION_HINT = "Leaving out a few unusual people spares detail for all others."
-    MISSING = "What an empty cell means"
-    CELLS = "How coarser values are written"
+    SUPPRESSION = "Records that may be suppressed, in percent"
+    SUPPRESSION_HINT = "Suppressing a few unusual records preserves detail in all others."
+    MISSING = "Meaning of an empty cell"
+    CELLS = "Notation of generalized values"
     SEED = "Seed"
     SEED_HINT = "The same table, policy and seed give the same bytes."
     ENTITY = "Column that identifies each row's person"
-    ENTITY_HINT = "Where a person has several rows, people are counted instead of rows."
-    ENTITY_NONE = "every row is another person"
+    ENTITY_HINT = "If a person has several rows, people are counted instead of rows."
+    ENTITY_NONE = "every row is a different person"
     FORMAT = "File format of the release"
-    FOR_SPREADSHEETS = "CSV, to be opened in a spreadsheet"
-    TOKENS = "Texts that stand for a missing value, separated by commas"
+    FOR_SPREADSHEETS = "CSV for spreadsheets"
+    TOKENS = "Texts that represent a missing value, separated by commas"
     CATEGORIES = "Which values are the most sensitive"
     CATEGORIES_TEXT = (
-        "Some models weigh values by how sensitive they are. Name categories, the most sensitive first, with their "
-        "values further in. Leave it empty if all values are alike."
+        "Some models weight values by how sensitive they are. List categories, the most sensitive first, with their "
+        "values indented below. Leave this empty if all values are equally sensitive."
     )
     ORDERS = "Labels that have an order"
-    ORDERS_TEXT = "One label per line, from low to high (never, rarely, often). Leave it empty if there is no order."
+    ORDERS_TEXT = "One label per line, from low to high (never, rarely, often). Leave this empty if there is no order."
     TREATMENTS = "Treatments of columns"
     TREATMENTS_TEXT = (
         "Swap, round or draw values before records are grouped. Models are then verified on the treated values. "
-        "Leave it empty unless you need it: most treatments guarantee nothing."
+        "Leave this empty unless you need it: most treatments guarantee nothing."
     )
-    OUTSIDE = "What is known from elsewhere"
+    OUTSIDE = "Outside knowledge"
     OUTSIDE_TEXT = (
-        "Some models count people of a larger population, or what somebody already believes. Upload the tables here; "
-        "they have the quasi-identifiers' columns under the same names."
+        "Some models count people in a larger population, or use an adversary's prior beliefs. Upload these tables "
+        "here; they contain the quasi-identifiers under the same column names."
     )
     OUTSIDE_NONE = "none"
     POPULATION = "Table of the population"
-    POPULATION_HINT = "for models that ask how many people of the population look alike"
-    BACKGROUND = "Table of what somebody believes"
-    BACKGROUND_ON = "The sensitive column that it speaks of"
+    POPULATION_HINT = "for models that count similar people in the population"
+    BACKGROUND = "Background table (prior beliefs)"
+    BACKGROUND_ON = "Its sensitive column"
     BACKGROUND_SHARE = "Its column of probabilities"
     POLICY = "The policy as text"
     POLICY_TEXT = (
-        "Everything that you chose, as the file that the command line and Python use. Edit it here, or paste one. "
-        "Files that it names are those of the project: files/NAME."
+        "All your choices, as the file that the command line and Python use. Edit it here, or paste another one. "
+        "It refers to files of the project as files/NAME."
     )
     POLICY_SAVE = "Use this policy"
     FEASIBLE = "Can this work?"
     FEASIBLE_OK = "No problems found."
-    FEASIBLE_BAD = "To be mended before a run:"
+    FEASIBLE_BAD = "Fix these before a run:"
     CHECKING = "Checking ..."
     CAN_HOLD = {True: "yes, as far as can be checked", False: "no", None: "not known yet"}
-    COMBINATIONS = "The hierarchies' levels can be combined in {:,} ways."
+    COMBINATIONS = "Number of combinations of hierarchy levels: {:,}."
 
     RUN_TEXT = (
-        "The policy is run as it is now. The result is verified from its own cells; a release that breaks a promise is "
+        "Runs the current policy. The result is verified from its own cells; a release that breaks a promise is "
         "never kept."
     )
     START = "Start a run"
@@ -239,41 +239,41 @@ class T:
     STOP = "Cancel the run"
     STOPPING = "Cancelling ..."
     RUNS = "Releases"
-    DELETE_RUN = "Delete release {} with everything found out about it? This cannot be undone."
+    DELETE_RUN = "Delete release {} with all its findings? This cannot be undone."
     DELETE_RELEASE = "Delete release {}"
     RUN_NAME = "Release {}"
     VERIFIED = "verified"
-    PRICES = "What costs most"
-    PRICE_COLUMNS = ("change", "detail lost", "counts off by", "write in the policy")
-    RUN_DONE = "Release {} was made, and every promise of the policy holds in it."
-    NOT_RUN = "Runs that gave no release"
+    PRICES = "Costliest settings"
+    PRICE_COLUMNS = ("change", "detail lost", "error of counts", "policy setting")
+    RUN_DONE = "Release {} is finished, and every promise of the policy holds."
+    NOT_RUN = "Runs without a release"
     BLOCKED = "The policy is not complete yet:"
 
     TRIALS = "Not sure? Compare settings"
     TRIALS_TEXT = (
-        "Every combination of the lists below is run on your table and measured. Only the figures are kept; a setting "
-        "that you choose becomes the policy, and Start a run makes its release."
+        "Every combination of the lists below is run on your table and measured. Only the figures are kept. The "
+        "setting that you choose becomes the policy; Start a run makes its release."
     )
     TRIALS_ALGORITHMS = "Algorithms to try"
     TRIALS_VALUES = "{param} of {model}: values to try"
     TRIALS_VALUES_HINT = "separated by commas"
-    TRIALS_LEFT_OUT = "Records that may be left out, in percent: values to try"
+    TRIALS_LEFT_OUT = "Records that may be suppressed, in percent: values to try"
     TRIALS_START = "Compare"
     TRIALS_STOP = "Cancel the comparison"
-    TRIALS_KEPT = "Settings that were finished before are not run again."
-    TRIALS_FOUND = "What they gave"
+    TRIALS_KEPT = "Finished settings are not run again."
+    TRIALS_FOUND = "Results of the comparison"
     TRIALS_FOUND_TEXT = (
-        "Risk: the highest chance that a person is found. Loss: the share of detail that is gone. ★ marks settings "
-        "that no other one beats in both."
+        "Risk: the highest chance that a person is found. Loss: the share of detail that is lost. ★ marks settings "
+        "that no other setting beats in both."
     )
-    TRIALS_HEADS = ("setting", "algorithm", "models", "may be left out", "risk", "loss", "left out", "")
-    TRIALS_COMMON = "The same in every setting: {}."
+    TRIALS_HEADS = ("setting", "algorithm", "models", "suppression limit", "risk", "loss", "suppressed", "")
+    TRIALS_COMMON = "Common to all settings: {}."
     TRIALS_SAME = "as above"
     TRIALS_AXES = ("risk that a person is found", "loss of detail")
     TRIALS_SUGGEST = "Suggest one"
     TRIALS_RISK = "Risk at most, in percent"
-    TRIALS_LOST = "Left out at most, in percent"
-    TRIALS_BEST = "Setting {}: {}, {}. It loses least among {} of {} settings that keep these limits."
+    TRIALS_LOST = "Suppressed at most, in percent"
+    TRIALS_BEST = "Setting {}: {}, {}. It has the least loss among the {} of {} settings within these limits."
     TRIALS_USE = "Use setting {}"
     TRIALS_USED = "Setting {} is the policy now. Start a run to make the release."
     TRIALS_POINT = "Setting"
@@ -281,51 +281,51 @@ class T:
     WHICH = "Release"
     SPACE = "Solutions of the search"
     SPACE_TEXT = (
-        "Every mark is a combination of levels. Further down, values keep more detail; further left, fewer people are "
-        "left out. Filled circles keep all promises, empty squares do not; the ringed one is this release. Choose a "
-        "mark to see it and to make it a release."
+        "Every mark is a combination of levels. Lower marks keep more detail; marks further left suppress fewer "
+        "people. Filled circles keep all promises, empty squares do not; the ringed mark is this release. Choose a "
+        "mark to see its details and to turn it into a release."
     )
-    SPACE_AXES = ("people left out", "sum of levels")
+    SPACE_AXES = ("people suppressed", "sum of levels")
     ALLOWED = "allowed: {:,}"
     ONLY_FITS = "Only those that keep all promises"
-    MOST_SHOWN = "Showing {shown:,} of {total:,} solutions, the best first."
+    MOST_SHOWN = "Showing {shown:,} of {total:,} solutions, best first."
     LEVEL_OF = "{}: at most"
     CHOSEN = "Solution"
     APPLY = "Make this a release"
     APPLIED = "The run has started; see the Run step."
     DOES_NOT_FIT = "This one does not keep all promises."
     NO_SPACE = (
-        "{} makes one release and looks at no others. Algorithms that generalise whole columns, such as optimal, show "
-        "the solutions that they looked at here; choose one under Protect."
+        "{} makes one release without searching for others. Algorithms that generalize whole columns, such as optimal, "
+        "show the solutions that they examined here; choose one under Protect."
     )
-    PARTITION = "Classes of look-alikes"
+    PARTITION = "Equivalence classes"
     PARTITION_TEXT = (
-        "Everybody in a class looks the same to others. Larger classes hide better; smaller ones tell more."
+        "The people in a class look the same. Larger classes hide people better; smaller classes keep more detail."
     )
     SIZES = "Number of classes by size"
     SIZES_AXES = ("people in a class", "classes")
     MAP = "Map of the classes"
     MAP_TEXT = (
         "Each rectangle is a class: the ranges that it covers in two columns. Small rectangles keep detail. At most 90 "
-        "classes are drawn, evenly chosen."
+        "evenly chosen classes are drawn."
     )
     ACROSS = "Across"
     UP = "Up"
-    FRONTIER = "Releases beside each other"
-    FRONTIER_TEXT = "To the left: smaller risk that a person is found. Further down: less was lost."
-    MEASURE = "Measure of what was lost"
+    FRONTIER = "Releases side by side"
+    FRONTIER_TEXT = "Further left: smaller risk that a person is found. Lower: less loss."
+    MEASURE = "Measure of loss"
     RISK_AXIS = "risk: 1 / smallest class"
 
     COMPARE_TITLE = "The release, row by row"
-    COMPARE_TEXT = "The deeper the blue of a cell, the coarser it was made."
-    SHADES = ("as it was", "a little coarser", "coarser", "half of what was known", "hardly anything", "says nothing")
-    ORIGINAL = "Show my original rows beside the release"
-    ORIGINAL_TEXT = "They are read from the project on this machine; the release never holds them."
+    COMPARE_TEXT = "The darker the blue of a cell, the more it was generalized."
+    SHADES = ("unchanged", "slightly coarser", "coarser", "half of the detail", "little detail", "no detail")
+    ORIGINAL = "Show my original rows with the release"
+    ORIGINAL_TEXT = "They are read from the project on this machine and are never part of the release."
     AS_WAS = "original"
     AS_IS = "released"
     DISTRIBUTIONS = "Each column before and after"
-    DISTRIBUTIONS_TEXT = "As in the evidence report, on one scale; the columns that lost most come first."
-    ALL_COLUMNS = "all, a few at a time"
+    DISTRIBUTIONS_TEXT = "As in the evidence report, on one scale; columns with the greatest loss come first."
+    ALL_COLUMNS = "all, paged"
     COLUMNS_OF = "Columns {first:,} to {last:,} of {total:,}"
     BEFORE = "before"
     AFTER = "after"
@@ -336,43 +336,45 @@ class T:
     CLASS_ROWS = "The {:,} rows of class {:,}"
 
     RISK = "Risk"
-    RISK_TEXT = "How exposed people are: in the raw table, and in the release."
+    RISK_TEXT = "How exposed people are in the original table and in the release."
     ASSESS = "Assess the risk"
-    ESTIMATES = "Estimates of how many people are unique in the population"
-    MEANINGS = "What these risks are"
+    ESTIMATES = "Estimated number of people who are unique in the population"
+    MEANINGS = "Explanation of these risks"
     FRACTION = "Share of the population that the table holds, in percent"
-    FRACTION_HINT = "Leave it empty if it holds everybody."
+    FRACTION_HINT = "Leave this empty if it contains everybody."
     ATTACKS = "Attacks"
     ATTACKS_TEXT = (
-        "Each attack of the literature is played against the release. The baseline is how often the same guess is "
-        "right without the release: only what goes beyond it is the release's fault."
+        "Runs every published attack on the release. The baseline is how often the same guess is "
+        "right without the release; only success beyond it is due to the release."
     )
     ATTACKS_CHART = "Success of attacks compared with guessing"
     ATTACKS_CAPTION = (
-        "How often each adversary was right (dot, with its 95% interval), and how often the same guess is right "
-        "without the release (tick). Numbers: right / guessing."
+        "Dot: how often each adversary was right, with its 95% interval. Tick: how often the same guess is right "
+        "without the release. Numbers: right / guessing."
     )
-    ATTACK_ALL = "Play the attacks"
-    ATTACK_SOME = "Attacks (all, where none is chosen)"
+    ATTACK_ALL = "Run the attacks"
+    ATTACK_SOME = "Attacks (default: all)"
     BEYOND = "beyond the baseline"
     WITHIN = "no better than guessing"
     LACKING = "Not played"
 
-    EXPORT_TEXT = "What you publish is the release; keep the rest to show how it was made."
+    EXPORT_TEXT = "Publish the release, and keep the rest to document how it was made."
     VERIFY = "Verify the file again"
-    VERIFY_TEXT = "Repeats the check from the published file, the policy and the private companion, which stays here."
+    VERIFY_TEXT = (
+        "Repeats the check from the published file, the policy and the private companion, which stays on this machine."
+    )
     VERIFY_OK = "Every promise holds, recomputed from the published cells."
     VERIFY_BAD = "The published file does not keep its promises:"
-    VERIFY_UNKNOWN = "This cannot be told from the file alone:"
+    VERIFY_UNKNOWN = "The file alone does not show this:"
     FILES = "Files"
     DOWNLOAD = "Download {}"
     BUNDLE = "Download everything (ZIP)"
     EVIDENCE = "The evidence report"
     EVIDENCE_TEXT = (
-        "One offline page for the protection officer: what was done, what the risk was and is, which attacks were "
-        "played, and what the models cannot promise. No value of a person is in it."
+        "One offline page for the data protection officer: what was done, the risk before and after, the attacks that "
+        "were run, and what the models cannot promise. It contains no value of any person."
     )
-    TEMPLATE = "Whose questions come first"
+    TEMPLATE = "Template"
     REPORT = "Write the evidence report"
     REPORT_AGAIN = "Write it again"
     REPORT_FETCH = "Download the report"
@@ -381,7 +383,7 @@ class T:
     ROWS_OF = "Rows {first:,} to {last:,} of {total:,}"
     EARLIER = "Earlier rows"
     LATER = "Later rows"
-    FAILED = "It did not work"
+    FAILED = "Something went wrong"
     EMPTY = "(empty)"
 
 
@@ -390,34 +392,34 @@ class T:
 
 STEPS = {
     "data": ("Data", "Choose the table that you want to publish."),
-    "columns": ("Columns", "Say what each column tells about a person."),
-    "hierarchies": ("Hierarchies", "Say how values may be made coarser."),
-    "protect": ("Protect", "Say what must not be possible with the release."),
+    "columns": ("Columns", "Set what each column reveals about a person."),
+    "hierarchies": ("Hierarchies", "Define how values may be generalized."),
+    "protect": ("Protect", "Choose what the release must prevent."),
     "run": ("Run", "Make a release that keeps those promises."),
     "explore": ("Explore", "See other solutions, and choose one."),
-    "compare": ("Compare", "See what became of the data."),
+    "compare": ("Compare", "Compare the release with the original."),
     "attack": ("Attack & risk", "Try to break the release before others do."),
-    "export": ("Export", "Take the release, its policy and its evidence with you."),
+    "export": ("Export", "Download the release, its policy and its evidence."),
 }
-"""Step -> title and what it is for, in the order of the way."""
+"""Step -> title and purpose, in order."""
 
 ROLES = {
     Role.IDENTIFIER: ("Identifier", "Names a person (name, number, e-mail). It is never published."),
     Role.QUASI: (
         "Quasi-identifier",
-        "Others may know it about a person (age, postcode, job). It is made coarser until nobody stands out.",
+        "Others may know it about a person (age, postcode, job). It is generalized until nobody stands out.",
     ),
     Role.SENSITIVE: (
         "Sensitive",
-        "Must not be learnt about a person (diagnosis, income). It is published, and protected by the models.",
+        "Must not become known about a person (diagnosis, income). It is published, and protected by the models.",
     ),
-    Role.INSENSITIVE: ("Insensitive", "Harmless, and nobody can be found by it. It is published as it is."),
+    Role.INSENSITIVE: ("Insensitive", "Harmless, and nobody can be found by it. It is published unchanged."),
     Role.PSEUDONYM: (
         "Pseudonym",
         "Names a person, and is published under a keyed name. It is not anonymous: the key holder can undo it.",
     ),
-    Role.WEIGHT: ("Survey weight", "How many people a record stands for. For risks and measures."),
-    Role.CLUSTER: ("Household", "Which household a record belongs to. Risks use it. It is not published."),
+    Role.WEIGHT: ("Survey weight", "The number of people that a record represents. Used by risks and measures."),
+    Role.CLUSTER: ("Household", "The household of a record. Used by risks, and not published."),
     Role.DROP: ("Drop", "Not published."),
 }
 KINDS = {
@@ -427,8 +429,8 @@ KINDS = {
     Kind.DATE: "dates",
 }
 MISSING = {
-    Missing.OWN_CATEGORY: "An empty cell is a value like any other: it looks like other empty cells only.",
-    Missing.WILDCARD: "An empty cell may stand for anything: classes it could belong to are judged together.",
+    Missing.OWN_CATEGORY: "An empty cell is a value like any other: it only matches other empty cells.",
+    Missing.WILDCARD: "An empty cell may be any value: all classes that it could belong to are checked together.",
     Missing.ERROR: "There must be no empty cells among the quasi-identifiers.",
 }
 CELLS = {name: form.in_words for name, form in forms.items() if not form.follows}

@@ -1,4 +1,4 @@
-"""Colours and layout: readable in light and dark, at any width, and for people who see fewer colours."""
+"""Colors and layout: readable in light and dark, at any width, and for people with color blindness."""
 
 from __future__ import annotations
 
@@ -170,7 +170,7 @@ a.ht-link { color:var(--brand); }
 
 
 def shade(share: float) -> str:
-    """Return the style of a cell that was generalised that far; the text on it stays readable.
+    """Return the style of a cell that was generalized that far; its text stays readable.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""What may be uploaded: which kinds of files, how large, and whether a file is what its name says."""
+"""Checks of uploads: file types, sizes, and whether a file's content matches its name."""
 
 from __future__ import annotations
 
@@ -29,45 +29,46 @@ __all__ = [
 ]
 
 LARGEST = 4 * 2**30
-"""Bytes of an upload."""
+"""Largest upload in bytes."""
 
 TABLES = (".csv", ".tsv", ".txt", ".csv.gz", ".tsv.gz", ".txt.gz", ".parquet", ".pq", ".arrow", ".feather", ".xlsx")
-"""Endings of tables."""
+"""Suffixes of tables."""
 
 UPLOADS = (*TABLES, ".zip")
-"""Endings of what may be uploaded as data: a ZIP file holds linked tables and their policy."""
+"""Suffixes of data that may be uploaded: a ZIP file contains linked tables and their policy."""
 
 HIERARCHIES = (".csv", ".tsv", ".txt", ".yaml", ".yml")
-"""Endings of the other files of a project: hierarchies and tables beside the data."""
+"""Suffixes of the other files of a project: hierarchies and additional tables."""
 
 OUTSIDE = (".csv", ".tsv", ".txt", ".parquet", ".xlsx")
-"""Endings of tables of the population and of what somebody believes."""
+"""Suffixes of population and background tables."""
 
 UNPACKED = "HUSHTABLE_STUDIO_UNPACKED"
-"""Environment variable: MiB that an upload may unpack to in any project."""
+"""Environment variable: limit in MiB on the unpacked size of an upload in any project."""
 
 _BEGINS = {".parquet": b"PAR1", ".pq": b"PAR1", ".xlsx": b"PK", ".zip": b"PK", ".gz": b"\x1f\x8b", ".arrow": b"ARROW1"}
 
 
 def check_upload_name(name: str, endings: tuple[str, ...] = UPLOADS) -> str:
-    """Return the name of an upload, if the studio takes such files.
+    """Return the name of an upload if the studio accepts its type.
 
     Examples
     --------
     >>> check_upload_name("patients.exe")
     Traceback (most recent call last):
-    hushtable.errors.UsageError: The studio does not take such files. Use one of .csv .tsv .txt .csv.gz .tsv.gz ...
+    hushtable.errors.UsageError: The studio does not accept this file type. Use one of .csv .tsv .txt .csv.gz .tsv.gz
+    ...
     """
     safe_name(name)
     if not name.lower().endswith(endings):
         raise UsageError(
-            "The studio does not take such files.", code="file-type", hint=f"Use one of {' '.join(endings)}."
+            "The studio does not accept this file type.", code="file-type", hint=f"Use one of {' '.join(endings)}."
         )
     return name
 
 
 def check_content(path: Path, name: str) -> None:
-    """Refuse a file that is obviously not what its name says, before anything tries to read it.
+    """Refuse a file whose content obviously does not match its name, before anything tries to read it.
 
     Raises
     ------
@@ -83,22 +84,22 @@ def check_content(path: Path, name: str) -> None:
         raise DataError(
             f"The file's content is not that of a {ending} file.",
             code="file-content",
-            hint="Give it the ending of what it is, or save it again.",
+            hint="Correct its suffix, or save it again.",
         )
     if ending in (".xlsx", ".zip") and not zipfile.is_zipfile(path):
         raise _damaged(ending)
 
 
 def check_unpacked(path: Path, name: str, given: int | None = None) -> None:
-    """Refuse a small file that unpacks to more than the machine can bear; stops at the limit.
+    """Refuse a small file that unpacks to more than the machine can handle; stops at the limit.
 
     Parameters
     ----------
     path : Path
     name : str
-        Its ending says what it is.
+        Its suffix determines its type.
     given : int, optional
-        MiB that the project sets as its limit. Defaults to 1 GiB, and to 250 times the file's size for small files,
+        Limit in MiB that the project sets. Defaults to 1 GiB, or for small files to 250 times the file's size and
         at least 64 MiB: real tables stay far below.
 
     Raises
@@ -119,12 +120,12 @@ def check_unpacked(path: Path, name: str, given: int | None = None) -> None:
         raise DataError(
             f"The file unpacks to more than {limit >> 20} MiB.",
             code="too-large",
-            hint="If you trust it, allow this project to unpack more; otherwise check where it comes from.",
+            hint="If you trust it, raise the limit of this project; otherwise check where the file comes from.",
         )
 
 
 def check_limit(given: int | None) -> int | None:
-    """Return a project's limit in MiB, if it is one and the studio allows as much.
+    """Return a project's limit in MiB, if it is valid and the studio allows it.
 
     Examples
     --------
@@ -142,7 +143,7 @@ def check_limit(given: int | None) -> int | None:
 
 
 def _most() -> int | None:
-    """The limit in MiB that the studio sets for all projects, if it does."""
+    """Return the limit in MiB that the studio sets for all projects, if it does."""
     given = os.environ.get(UNPACKED)
     if not given:
         return None

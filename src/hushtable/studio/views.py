@@ -1,4 +1,4 @@
-"""Pages of data and results: what a page or a REST client sees at a time."""
+"""Pages of data and results for the studio's pages and REST clients."""
 
 from __future__ import annotations
 
@@ -30,11 +30,11 @@ __all__ = [
 ]
 
 MOST = 500
-"""Rows of a page at most."""
+"""Maximum rows per page."""
 
 
 def hierarchy_file(project: Project, column: str) -> Path:
-    """Where the hierarchy of a column is kept as CSV, once it was looked at."""
+    """Return the path of a column's hierarchy as CSV, which exists once the column was described."""
     names = project.facts.get("columns", [])
     if column not in names:
         raise UsageError("There is no such column.", code="not-there")
@@ -42,7 +42,7 @@ def hierarchy_file(project: Project, column: str) -> Path:
 
 
 def data_page(project: Project, offset: int, limit: int) -> dict[str, Any]:
-    """Some rows of the project's own table."""
+    """Return rows of the project's own table."""
     names = project.facts.get("columns", [])
     path = project.folder / "preview.parquet"
     if not names or not path.is_file():
@@ -52,17 +52,17 @@ def data_page(project: Project, offset: int, limit: int) -> dict[str, Any]:
 
 
 def rows_page(run: Run, offset: int, limit: int, *, original: bool = False) -> dict[str, Any]:
-    """Some published rows, class by class, with how far each cell was generalised.
+    """Return published rows, class by class, with how far each cell was generalized.
 
     Parameters
     ----------
     original : bool
-        Whether the user's own row stands beside each, for the comparison that they asked for.
+        Whether to add the original row of each, for the comparison that the user requested.
 
     Returns
     -------
     dict
-        ``shades`` are shares per quasi-identifier, from 0 (as it was) to 1 (says nothing).
+        ``shades`` are shares per quasi-identifier, from 0 (unchanged) to 1 (no detail).
     """
     run.project.one_table()
     facts = run.facts
@@ -84,7 +84,7 @@ def rows_page(run: Run, offset: int, limit: int, *, original: bool = False) -> d
 
 
 def classes_page(run: Run, offset: int, limit: int) -> dict[str, Any]:
-    """Some classes: published cells, people, scores, and where their rows are."""
+    """Return classes: published cells, people, scores, and the positions of their rows."""
     run.project.one_table()
     facts = run.facts
     found = page(run.folder / "classes.parquet", offset, min(limit, MOST))
@@ -99,7 +99,7 @@ def classes_page(run: Run, offset: int, limit: int) -> dict[str, Any]:
 
 
 def boxes_of(run: Run, first: int, second: int, most: int = 90) -> list[tuple[int, int, int, int, int]]:
-    """Evenly chosen classes as ranges of codes in two quasi-identifiers, with their rows."""
+    """Return evenly chosen classes as ranges of codes in two quasi-identifiers, with their rows."""
     names = ["rows", f"lo{first}", f"hi{first}", f"lo{second}", f"hi{second}"]
     path = run.folder / "classes.parquet"
     if f"lo{first}" not in pq.read_schema(path).names:
@@ -114,7 +114,7 @@ def boxes_of(run: Run, first: int, second: int, most: int = 90) -> list[tuple[in
 
 
 def space_page(run: Run, offset: int, limit: int, *, fits: bool = False) -> dict[str, Any]:
-    """Some solutions that a search looked at, the best first."""
+    """Return solutions that a search examined, best first."""
     run.project.one_table()
     facts = run.facts
     path = run.folder / "space.parquet"
@@ -134,7 +134,7 @@ def _plain_rows(table: Any) -> list[list[Any]]:
 
 
 def solutions(run: Run, limits: dict[str, int], fits: bool, most: int) -> tuple[list[dict[str, Any]], int]:
-    """Solutions within some limits, the best first, with words for each; and how many there are in all.
+    """Return solutions within some limits, best first, with a description of each, and the total number.
 
     Parameters
     ----------
@@ -164,13 +164,13 @@ def solutions(run: Run, limits: dict[str, int], fits: bool, most: int) -> tuple[
             f"{name} {level_name(facts, j, level)}"
             for j, (name, level) in enumerate(zip(facts["quasi"], at, strict=True))
         )
-        words = f"{shown}: {cost}, {number(left_out)} people left out, {number(row[named['groups']])} groups"
+        words = f"{shown}: {cost}, {number(left_out)} people suppressed, {number(row[named['groups']])} groups"
         nodes.append({"levels": at, "fits": fit, "left_out": float(left_out), "words": words})
     return nodes, found.num_rows
 
 
 def level_name(facts: Mapping[str, Any], column: int, level: int) -> str:
-    """What a level of a quasi-identifier is called: how a frequent value looks on it.
+    """Return the name of a level of a quasi-identifier: how a frequent value appears on it.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""A worker process: takes jobs of one lane, one after the other, until the studio that started it is gone.
+"""A worker process: takes jobs of one lane, one after the other, until the studio that started it ends.
 
 Started as ``python -m hushtable.studio.worker HOME LANE`` with a pipe as stdin: when the pipe closes, the studio has
 ended, and so does the worker.
@@ -29,7 +29,7 @@ _BEAT = 0.1
 
 
 class Reporter:
-    """What a task tells its progress to; it raises where the user has cancelled."""
+    """Receives the progress of a task; raises if the user has cancelled."""
 
     def __init__(self, store: Store, job: Job) -> None:
         self._store = store
@@ -37,7 +37,7 @@ class Reporter:
         self._told = 0.0
 
     def __call__(self, share: float, what: str) -> None:
-        """Note how far the job is."""
+        """Record the progress of the job."""
         now = time.monotonic()
         if now - self._told < _BEAT:
             return
@@ -48,7 +48,7 @@ class Reporter:
 
 
 class _Compiling(logging.Handler):
-    """Tells the user of a job what the kernels say: that they are being compiled."""
+    """Tells the user of a job about the kernels' messages, such as that they are being compiled."""
 
     def __init__(self, store: Store, job: Job) -> None:
         super().__init__(logging.WARNING)
@@ -56,12 +56,12 @@ class _Compiling(logging.Handler):
         self._job = job
 
     def emit(self, record: logging.LogRecord) -> None:
-        """Show it as what the job is doing."""
+        """Show it as the job's current step."""
         self._store.progress(self._job.id, 0.0, record.getMessage())
 
 
 def work(store: Store, projects: Projects, job: Job) -> None:
-    """Do one job and note how it ended."""
+    """Run one job and record its outcome."""
     kernels, compiling = logging.getLogger("hushtable.kernels"), _Compiling(store, job)
     kernels.addHandler(compiling)
     try:

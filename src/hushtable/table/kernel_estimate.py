@@ -120,7 +120,7 @@ def estimate(table: EncodedTable, on: str, bandwidths: Sequence[float], wanted: 
         )
     codes, size = table.code_column((on,))
     weights = table.row_units[:n] if len(table.row_units) else np.ones(n, dtype=np.int64)
-    # counts of (value, combination), values slowest: sums over a value's entries are sums of neighbours
+    # counts of (value, combination), values slowest: sums over a value's entries are sums of neighbors
     pair, entry = np.unique(codes[:n].astype(np.int64) * len(first) + of_row, return_inverse=True)
     count = np.bincount(entry.reshape(-1), weights=weights)
     value, combination = pair // len(first), pair % len(first)

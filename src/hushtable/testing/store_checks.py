@@ -98,7 +98,7 @@ def _tried(call: Callable[[], Partition]) -> Partition | HushtableError:
 
 
 def _alike(one: AnyArray, other: AnyArray) -> bool:
-    """Whether two labellings put the same rows together and leave out the same."""
+    """Whether two labelings put the same rows together and leave out the same."""
     if not np.array_equal(one < 0, other < 0):
         return False
     pairs = set(zip(one.tolist(), other.tolist(), strict=True))

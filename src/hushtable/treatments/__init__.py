@@ -1,1 +1,1 @@
-"""Column treatments: values that are changed before records are grouped, one treatment per file."""
+"""Column treatments, which change values before records are grouped; one treatment per file."""

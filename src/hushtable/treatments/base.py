@@ -1,11 +1,12 @@
-"""What a treatment is: something that changes the values of one column before records are grouped.
+"""The base of treatments, which change the values of one column before records are grouped.
 
-A treated table takes the place of the original: algorithms group it, cells are made of it, models are verified on it,
-and sensitive and other columns publish its values. So a release never claims more than holds of the values that it
-shows. What a treatment itself promises it says in ``promise``; most promise nothing.
+A treated table replaces the original: algorithms group it, cells are made from it, models are verified on it,
+and sensitive and other columns publish its values. So a release never claims more than holds for the values that it
+shows. Each treatment states its own promise in ``promise``; most promise nothing.
 
-Draws come from coins of the local secret, never from the policy's seed, which is public: whoever knows the noise can
-take it off. They are dealt to records in an order that depends on their values alone, so rows may come in any order.
+Draws come from coins of the local secret, never from the policy's seed, which is public: anyone who knows the noise
+can remove it. They are assigned to records in an order that depends only on their values, so rows may come in any
+order.
 """
 
 from __future__ import annotations
@@ -36,7 +37,7 @@ _PUBLISHED = frozenset({Role.QUASI, Role.SENSITIVE, Role.INSENSITIVE})
 
 @dataclass(frozen=True)
 class Given:
-    """What a treatment is given.
+    """The input of a treatment.
 
     Attributes
     ----------
@@ -45,7 +46,7 @@ class Given:
     others : mapping of str to Prepared
         The other columns that the treatment reads, untreated.
     order : int64 array
-        The rows in an order that depends on their values alone.
+        The rows in an order that depends only on their values.
     coins : Coins
     entity : str, optional
         The policy's column that identifies each row's person.
@@ -59,7 +60,7 @@ class Given:
 
     @property
     def codes(self) -> IntArray:
-        """Each row's place among the column's values, -1 where missing."""
+        """Each row's position among the column's values, -1 if missing."""
         return self.column.codes()
 
     @property
@@ -68,7 +69,7 @@ class Given:
         return self.order[self.codes[self.order] >= 0]
 
     def dealt(self, drawn: Any) -> Any:
-        """Return what was drawn for the rows with a value, row by row; 0 for the others."""
+        """Return the draws of the rows with a value, row by row; 0 for the others."""
         out = np.zeros(len(self.column), dtype=np.asarray(drawn).dtype)
         out[self.valid] = drawn
         return out
@@ -98,11 +99,11 @@ class Given:
         return number_rows([one.codes() + 1 for one in found], [len(one.values) + 1 for one in found])[0]
 
     def numbers(self, name: str | None = None) -> FloatArray:
-        """Return a column's values row by row as numbers, dates as days; NaN where missing."""
+        """Return a column's values row by row as numbers, dates as days; NaN if missing."""
         column = self.column if name is None else self.others[name]
         if column.kind not in (Kind.NUMERIC, Kind.DATE):
             raise DataError(
-                f"Column {column.name!r} is {column.kind}, and numbers are needed.",
+                f"Column {column.name!r} is {column.kind}, but the treatment needs numbers.",
                 code="not-numeric",
                 hint="Name another column, or choose another treatment.",
             )
@@ -131,7 +132,7 @@ def _as_numbers(column: Prepared) -> FloatArray:
 
 
 def covariance(first: FloatArray, second: FloatArray) -> float:
-    """Return the covariance of numbers, exact to the last bit in any order of the rows; missing ones are left out.
+    """Return the covariance of numbers, exact to the last bit in any order of the rows; missing ones are skipped.
 
     Examples
     --------
@@ -160,16 +161,16 @@ class Treatment(Parametrised, ABC):
     ----------------
     name : str
     promise : str
-        What it guarantees, or "Guarantees nothing: ..." with the reason, as a sentence or two.
+        Its guarantee, or "Guarantees nothing: ..." with the reason, in a sentence or two.
     kinds : frozenset of Kind
-        The kinds of column that it takes.
+        The kinds of column that it accepts.
     roles : frozenset of Role
     coarsens : bool
-        Whether the published value is a function of the true one: equal values stay equal. Others are drawn.
+        Whether the published value is a function of the true one: equal values stay equal. Otherwise, it is drawn.
     joint : bool
         Whether columns with equal settings are treated with the same coins, and so move together.
     per_person : bool
-        Whether all rows of one person are treated alike.
+        Whether all rows of one person are treated in the same way.
     """
 
     promise: ClassVar[str] = ""
@@ -181,7 +182,7 @@ class Treatment(Parametrised, ABC):
 
     @property
     def draws(self) -> bool:
-        """Whether the published value does not follow from the true one alone."""
+        """Whether the published value does not depend only on the true one."""
         return not self.coarsens
 
     def reads(self, entity: str | None) -> tuple[str, ...]:
@@ -204,11 +205,11 @@ class Treatment(Parametrised, ABC):
         """
 
     def based_in(self, folder: Path | None) -> Treatment:
-        """Return the same treatment with its files looked for in this folder."""
+        """Return the same treatment with its files resolved in this folder."""
         return self
 
     def ready(self) -> None:
-        """Refuse, before any work, what a run would lack.
+        """Refuse a run that lacks an input, before any work is done.
 
         Raises
         ------
@@ -217,14 +218,14 @@ class Treatment(Parametrised, ABC):
 
     @abstractmethod
     def treat(self, given: Given) -> pa.Array:
-        """Return the values that take the place of the column's, row by row; missing ones stay missing."""
+        """Return the values that replace the column's, row by row; missing ones stay missing."""
 
     def check_kind(self, name: str, kind: Kind) -> None:
-        """Refuse a kind of column that it does not take."""
+        """Refuse a kind of column that it does not accept."""
         if kind not in self.kinds:
             takes = " and ".join(sorted(str(one) for one in self.kinds))
             raise IncompatibleError(
-                f"The treatment {self.name} takes {takes} columns, and {name!r} is {kind}.",
+                f"The treatment {self.name} accepts {takes} columns, but {name!r} is {kind}.",
                 hint="Choose another treatment, or declare another 'kind'.",
             )
 

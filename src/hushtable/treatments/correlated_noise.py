@@ -1,7 +1,7 @@
-"""Correlated noise: several number columns get noise with the covariances of the columns themselves.
+"""Correlated noise: several numeric columns get noise with the covariances of the columns themselves.
 
 The noise of the columns in ``columns`` is drawn from the normal distribution with ``sd`` squared times their covariance
-matrix. So correlations stay right in expectation, where independent noise would weaken them. Each of the columns has
+matrix. So correlations are preserved in expectation, while independent noise would weaken them. Each of the columns has
 this treatment with the same settings.
 
 References
@@ -29,7 +29,7 @@ __all__ = ["CorrelatedNoise", "triangular"]
 
 @dataclass(frozen=True)
 class CorrelatedNoise(Treatment):
-    """Adds noise to several columns that keeps their correlations.
+    """Adds noise to several columns that preserves their correlations.
 
     Parameters
     ----------
@@ -47,11 +47,11 @@ class CorrelatedNoise(Treatment):
     4
     """
 
-    columns: Annotated[tuple[str, ...], "the columns that get noise together, at least two"]
-    sd: Annotated[float, Positive(), "standard deviation of the noise, in those of the columns"] = 0.1
+    columns: Annotated[tuple[str, ...], "the columns that get joint noise, at least two"]
+    sd: Annotated[float, Positive(), "standard deviation of the noise, relative to that of the columns"] = 0.1
 
     name: ClassVar[str] = "correlated-noise"
-    promise: ClassVar[str] = "Guarantees nothing: normal noise bounds no odds, and outliers stay outliers."
+    promise: ClassVar[str] = "Guarantees nothing: normal noise does not bound odds, and outliers stay outliers."
     kinds: ClassVar[frozenset[Kind]] = frozenset({Kind.NUMERIC, Kind.DATE})
     joint: ClassVar[bool] = True
 
@@ -63,14 +63,14 @@ class CorrelatedNoise(Treatment):
         """Refuse columns that do not get their part of the noise."""
         if name not in self.columns or len(set(self.columns)) != len(self.columns) or len(self.columns) < 2:
             raise IncompatibleError(
-                f"The treatment correlated-noise of column {name!r} needs 'columns' with it and at least one other, "
-                "each once.",
+                f"The treatment correlated-noise of column {name!r} needs 'columns' with this column and at least one "
+                f"other, without repetition.",
                 hint=f"Write, for example, columns: [{name}, another].",
             )
         for other in self.columns:
             if self not in treatments.get(other, ()):
                 raise IncompatibleError(
-                    f"Columns {name!r} and {other!r} are to get noise together, and {other!r} has other settings.",
+                    f"Columns {name!r} and {other!r} get joint noise, but {other!r} has different settings.",
                     hint=f"Give {other!r} the same treatment.",
                 )
 
@@ -85,7 +85,7 @@ class CorrelatedNoise(Treatment):
 
 
 def _draws(given: Given, columns: int) -> list[np.typing.NDArray[np.float64]]:
-    """Independent normal numbers of every row, the same for all columns: rows without a value have some too."""
+    """Return independent normal numbers for every row, the same for all columns, even for rows without a value."""
     from hushtable.rng import normal_of
 
     n, found = len(given.order), []
@@ -97,7 +97,7 @@ def _draws(given: Given, columns: int) -> list[np.typing.NDArray[np.float64]]:
 
 
 def triangular(matrix: Sequence[Sequence[float]]) -> list[list[float]]:
-    """Return the lower triangular factor L of a covariance matrix, L L' = matrix; 0 for columns that others determine.
+    """Return the lower triangular factor L of a covariance matrix, L L' = matrix; 0 for linearly dependent columns.
 
     Examples
     --------

@@ -1,8 +1,8 @@
-"""Date shift: all dates of a person are moved by the same secret number of days.
+"""Date shift: all dates of a person are shifted by the same secret number of days.
 
 The number lies between -``days`` and ``days``, is never 0, and comes from an HMAC of the person under the key. So the
-days between two events of one person stay exact, also across the tables of a project. The distances between a person's
-dates are published as they are, and may single the person out.
+number of days between two events of one person stays exact, even across the tables of a project. These distances are
+published unchanged, and may single the person out.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ __all__ = ["DateShift"]
 
 @dataclass(frozen=True)
 class DateShift(Keyed, Treatment):
-    """Moves all dates of a person by the same secret number of days.
+    """Shifts all dates of a person by the same secret number of days.
 
     Parameters
     ----------
@@ -47,13 +47,13 @@ class DateShift(Keyed, Treatment):
     10
     """
 
-    days: Annotated[int, AtLeast(1), "largest number of days that dates are moved by"] = 365
-    by: Annotated[str | None, "column that identifies each row's person; the policy's entity by default"] = None
+    days: Annotated[int, AtLeast(1), "largest number of days that dates are shifted by"] = 365
+    by: Annotated[str | None, "column that identifies each row's person; defaults to the policy's entity"] = None
 
     name: ClassVar[str] = "date-shift"
     promise: ClassVar[str] = (
-        "Guarantees nothing: the days between a person's dates are exact, and somebody who knows one date knows all. "
-        "It is pseudonymisation, not anonymisation."
+        "Guarantees nothing: the days between a person's dates are exact, and anyone who knows one date knows all. "
+        "This is pseudonymization, not anonymization."
     )
     kinds: ClassVar[frozenset[Kind]] = frozenset({Kind.DATE})
     per_person: ClassVar[bool] = True
@@ -63,20 +63,20 @@ class DateShift(Keyed, Treatment):
         person = self.by or entity
         if person is None:
             raise IncompatibleError(
-                "The treatment date-shift moves the dates of a person together, and the policy has no 'entity'.",
+                "The treatment date-shift shifts all dates of a person together, but the policy has no 'entity'.",
                 hint="Set 'entity', or 'by' of date-shift, to the column that identifies each row's person.",
             )
         return (person,)
 
     def treat(self, given: Given) -> pa.Array:
-        """Move the dates."""
+        """Shift the dates."""
         (name,) = self.reads(given.entity)
         person = given.others[name]
         if person.missing:
             raise DataError(
-                f"{person.missing} rows have no {name!r}, so nothing says whose dates to move together.",
+                f"{person.missing} rows have no {name!r}, so it is unknown which dates to shift together.",
                 code="no-person",
-                hint="Give every row its person, or leave these rows out.",
+                hint="Fill in every row's person, or remove these rows.",
             )
         key = self.hashing(given, "date-shift")
         shifts = [
@@ -87,6 +87,6 @@ class DateShift(Keyed, Treatment):
 
 
 def _shift(digest: str, days: int) -> int:
-    """From -days to days without 0, each as likely, up to one in 2**190."""
+    """Return a number from -days to days without 0, uniform up to one in 2**190."""
     found = int(digest, 16) % (2 * days) - days
     return found if found < 0 else found + 1

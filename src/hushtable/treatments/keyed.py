@@ -16,23 +16,23 @@ __all__ = ["Keyed"]
 
 @dataclass(frozen=True)
 class Keyed(Parametrised):
-    """The parameters that keyed treatments share, and where their key comes from."""
+    """The parameters that keyed treatments share, and the source of their key."""
 
-    key: Annotated[str | None, "file of the project's key; the local secret by default"] = field(
+    key: Annotated[str | None, "file of the project's key; defaults to the local secret"] = field(
         default=None, kw_only=True
     )
-    fresh: Annotated[bool, "whether every release is keyed anew, so that releases cannot be joined"] = field(
+    fresh: Annotated[bool, "whether every release gets a new key, so that releases cannot be joined"] = field(
         default=False, kw_only=True
     )
 
     def based_in(self, folder: Path | None) -> Self:
-        """Return the same with the key looked for in this folder."""
+        """Return the same with the key resolved in this folder."""
         if self.key is None or folder is None:
             return self
         return replace(self, key=str(folder / self.key))
 
     def ready(self) -> None:
-        """Refuse, before any work, a key that is not there."""
+        """Refuse a missing key before any work is done."""
         self.secret()
 
     def secret(self) -> bytes:
@@ -41,18 +41,18 @@ class Keyed(Parametrised):
         Raises
         ------
         UsageError
-            If there is no such file, or it is no key.
+            If there is no such file, or it is not a key.
         """
         if self.key is not None and not Path(self.key).is_file():
             raise UsageError(
                 f"There is no key {self.key!r} for pseudonyms.",
                 code="no-key",
-                hint=f"Make one with: hushtable pseudonyms new-key {self.key}.",
+                hint=f"Create one with: hushtable pseudonyms new-key {self.key}.",
             )
         return load_secret(self.key)
 
     def hashing(self, given: Given, purpose: str) -> bytes:
-        """Return the key of one purpose: the project's, or that of this release alone."""
+        """Return the key for one purpose: the project's, or one for this release only."""
         if self.fresh:
             return given.coins.purse(purpose).key
         return bytes.fromhex(keyed_hash([purpose.encode()], self.secret(), "pseudonyms"))

@@ -1,7 +1,7 @@
 """Noise: each number gets an independent normal deviate.
 
-The noise has ``sd`` times the column's standard deviation, so sums stay right in expectation and the variance grows by
-1 + sd squared. Whole numbers and dates are rounded to whole ones again.
+The noise has ``sd`` times the column's standard deviation, so sums are preserved in expectation and the variance grows
+by 1 + sd squared. Whole numbers and dates are rounded to whole ones again.
 
 References
 ----------
@@ -40,10 +40,10 @@ class Noise(Treatment):
     False
     """
 
-    sd: Annotated[float, Positive(), "standard deviation of the noise, in those of the column"] = 0.1
+    sd: Annotated[float, Positive(), "standard deviation of the noise, relative to that of the column"] = 0.1
 
     name: ClassVar[str] = "noise"
-    promise: ClassVar[str] = "Guarantees nothing: normal noise bounds no odds, and outliers stay outliers."
+    promise: ClassVar[str] = "Guarantees nothing: normal noise does not bound odds, and outliers stay outliers."
     kinds: ClassVar[frozenset[Kind]] = frozenset({Kind.NUMERIC, Kind.DATE})
 
     def treat(self, given: Given) -> pa.Array:

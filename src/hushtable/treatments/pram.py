@@ -1,14 +1,14 @@
-"""PRAM: each value is kept with a known chance, and else drawn anew.
+"""PRAM: each value is kept with a known probability, and otherwise drawn again.
 
-With the chance ``keep`` a record publishes its own value, and else one that is drawn from the column's values, its own
-among them: evenly, or with ``invariant`` in proportion to how often each occurs. In matrix form P = keep I +
-(1 - keep) 1 q', with q even or equal to the observed shares t; then t P = t, so counts stay the same in expectation and
-tables need no correction. (Gouweleeuw et al. build an invariant matrix from any matrix in two stages; this one is
-invariant as it is.) With ``within`` all of this happens inside each stratum.
+With probability ``keep``, a record publishes its own value; otherwise, one that is drawn from the column's values,
+including its own: uniformly, or with ``invariant`` in proportion to their frequencies. In matrix form P = keep I +
+(1 - keep) 1 q', with q uniform or equal to the observed shares t; then t P = t, so counts are preserved in expectation
+and tables need no correction. (Gouweleeuw et al. build an invariant matrix from any matrix in two stages; this one is
+invariant already.) With ``within``, all of this happens inside each stratum.
 
-What it promises: without ``invariant`` and for m values, any published value is at most 1 + keep m / (1 - keep) times
-as likely under one true value as under another. That is local differential privacy of this column alone, given which
-values occur; other columns may still tell the true value.
+Promise: without ``invariant`` and for m values, any published value is at most 1 + keep m / (1 - keep) times
+as likely under one true value as under another. That is local differential privacy of this column alone, given the
+values that occur; other columns may still reveal the true value.
 
 References
 ----------
@@ -33,7 +33,7 @@ __all__ = ["Pram"]
 
 @dataclass(frozen=True)
 class Pram(Treatment):
-    """Keeps each value with a known chance, and else draws another one.
+    """Keeps each value with a known probability, and otherwise draws another one.
 
     Parameters
     ----------
@@ -51,16 +51,16 @@ class Pram(Treatment):
     True
     """
 
-    keep: Annotated[float, Between(0, 1, closed="left"), "chance that a value is not drawn anew"] = 0.8
-    invariant: Annotated[bool, "whether values are drawn as often as they occur, so that counts keep their size"] = (
-        False
-    )
-    within: Annotated[tuple[str, ...], "columns whose combinations are treated apart from each other"] = ()
+    keep: Annotated[float, Between(0, 1, closed="left"), "probability that a value is kept without a draw"] = 0.8
+    invariant: Annotated[
+        bool, "whether values are drawn in proportion to their frequencies, which preserves counts"
+    ] = False
+    within: Annotated[tuple[str, ...], "columns whose combinations are treated separately"] = ()
 
     name: ClassVar[str] = "pram"
     promise: ClassVar[str] = (
-        "Of the column's m values, any published one is at most 1 + keep m / (1 - keep) times as likely under one true "
-        "value as under another, as far as no other column tells. With 'invariant' nothing is guaranteed."
+        "Any published value of the column's m values is at most 1 + keep m / (1 - keep) times as likely under one "
+        "true value as under another, unless other columns reveal it. With 'invariant', nothing is guaranteed."
     )
 
     def reads(self, entity: str | None) -> tuple[str, ...]:
@@ -76,7 +76,7 @@ class Pram(Treatment):
 
 
 def _drawn(given: Given, codes: IntArray, strata: IntArray, weighted: bool) -> IntArray:
-    """A value of each row's stratum, drawn evenly or by how often it occurs."""
+    """Return a value of each row's stratum, drawn uniformly or by frequency."""
     rows = given.valid
     if not len(rows):
         return codes

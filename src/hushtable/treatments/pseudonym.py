@@ -1,19 +1,19 @@
-"""Pseudonyms: identifiers are replaced by keyed names. It is not anonymisation, and nothing counts it as such.
+"""Pseudonyms: identifiers are replaced with keyed names. This is not anonymization, and nothing counts it as such.
 
 The pseudonym of a value is the first 128 bits of its HMAC-SHA-256 under the key, in hexadecimal digits: the same value
 has the same pseudonym in every table of the project, and nobody without the key can test a guess. It is one-way: the
-key holder finds a person again by computing the pseudonyms of known people (``hushtable pseudonyms reveal``).
+key holder identifies a person by computing the pseudonyms of known people (``hushtable pseudonyms reveal``).
 
-With ``keep_format`` a value is mapped to another one of the same shape: digits stay digits, capital and small letters
-stay such, all other characters stay as they are (letters and digits outside ASCII are refused, since they would stay
-too). The values of one shape are numbered from 0 to N - 1, and permuted by an alternating Feistel network of 10 rounds:
-the first half of the classes holds a number below a, the second one below b, N = a b, and in turn each is shifted by
-an HMAC-SHA-256 of the other, modulo a or b. That is a bijection for any a and b. It is the construction of NIST's FF1
-with HMAC instead of AES and with the classes' own radices, and is not FF1 itself. As FF1 does, it asks for at least a
-million values of a shape.
+With ``keep_format``, a value is mapped to another one of the same shape: digits stay digits, uppercase and lowercase
+letters stay such, and all other characters stay unchanged (letters and digits outside ASCII are refused, since they
+would stay too). The values of one shape are numbered from 0 to N - 1, and permuted by an alternating Feistel network of
+10 rounds: the first half of the classes holds a number below a, the second one below b, N = a b, and in turn each is
+shifted by an HMAC-SHA-256 of the other, modulo a or b. That is a bijection for any a and b. It is the construction of
+NIST's FF1 with HMAC instead of AES and with the classes' own radices, and is not FF1 itself. Like FF1, it requires at
+least a million values of a shape.
 
-What it means for models: a pseudonym tells which rows belong to one person. Models judge rows by their class, so a
-release in which somebody has two rows would promise too much. Such a table is refused.
+Consequence for models: a pseudonym reveals which rows belong to one person. Models judge rows by their class, so a
+release in which a person has two rows would promise too much. Such a table is refused.
 
 References
 ----------
@@ -39,14 +39,14 @@ __all__ = ["Pseudonym", "feistel", "permuted"]
 
 ROUNDS = 10
 LEAST = 1_000_000
-"""Values of a shape below which a permutation could be listed."""
+"""Number of values of a shape below which a permutation could be listed."""
 
 _CLASSES = {"0": "0123456789", "a": "abcdefghijklmnopqrstuvwxyz", "A": "ABCDEFGHIJKLMNOPQRSTUVWXYZ"}
 
 
 @dataclass(frozen=True)
 class Pseudonym(Keyed, Treatment):
-    """Replaces identifiers by keyed names, which only the key holder can trace.
+    """Replaces identifiers with keyed names that only the key holder can trace.
 
     Parameters
     ----------
@@ -65,13 +65,13 @@ class Pseudonym(Keyed, Treatment):
     [8, 8]
     """
 
-    keep_format: Annotated[bool, "whether digits stay digits and letters stay letters, at the same places"] = False
-    domain: Annotated[str, "what is named; equal values of two domains have different pseudonyms"] = ""
+    keep_format: Annotated[bool, "whether digits stay digits and letters stay letters, at the same positions"] = False
+    domain: Annotated[str, "what is named; equal values in two domains have different pseudonyms"] = ""
 
     name: ClassVar[str] = "pseudonym"
     promise: ClassVar[str] = (
-        "Guarantees that nobody without the key can tell whose a pseudonym is from the pseudonym alone. It is not "
-        "anonymisation: the key holder can undo it, and tables with the same key can be joined."
+        "Guarantees that nobody without the key can find the person from the pseudonym alone. This is not "
+        "anonymization: the key holder can reverse it, and tables with the same key can be joined."
     )
     kinds: ClassVar[frozenset[Kind]] = frozenset({Kind.NOMINAL})
     roles: ClassVar[frozenset[Role]] = frozenset({Role.PSEUDONYM})
@@ -83,8 +83,8 @@ class Pseudonym(Keyed, Treatment):
         repeated = len(column) - column.missing - len(column.values)
         if repeated:
             raise DataError(
-                f"{repeated} rows repeat the {column.name!r} of another row: published, their pseudonyms would link "
-                "the rows of a person, and the models judge each row by its class alone.",
+                f"{repeated} rows repeat the {column.name!r} of another row: their published pseudonyms would link "
+                "the rows of a person, but the models judge each row by its class alone.",
                 code="linked-rows",
                 hint="Give the column the role 'identifier', or make a table with one row per person.",
             )
@@ -101,20 +101,20 @@ class Pseudonym(Keyed, Treatment):
         if short:
             raise DataError(
                 f"{short} values of column {column!r} have fewer than a million values of the same shape, or letters "
-                "or digits outside ASCII, so their pseudonyms could be undone.",
+                "or digits outside ASCII, so their pseudonyms could be reversed.",
                 code="short-format",
-                hint="Leave 'keep_format' out.",
+                hint="Remove 'keep_format'.",
             )
         return [permuted(value, key) for value in values]
 
 
 def _shape(value: str) -> str:
-    """Each character's class, or the character itself where it stays."""
+    """Return each character's class, or the character itself if it stays."""
     return "".join(next((name for name, known in _CLASSES.items() if char in known), char) for char in value)
 
 
 def _size(value: str) -> int:
-    """How many values there are of this shape; 0 where some characters must not stay."""
+    """Return the number of values of this shape; 0 if some characters must not stay."""
     if any(char.isalnum() and not char.isascii() for char in value):
         return 0
     size = 1
@@ -124,7 +124,7 @@ def _size(value: str) -> int:
 
 
 def permuted(value: str, key: bytes, *, undo: bool = False) -> str:
-    """Return another value of the same shape; with ``undo`` the one that this is the pseudonym of.
+    """Return another value of the same shape; with ``undo``, the one with this pseudonym.
 
     Examples
     --------
@@ -164,14 +164,14 @@ def feistel(
         own = turn % 2
         said = f"{turn}/{sizes}/{parts[1 - own]}".encode()
         shift = int(keyed_hash([said, tweak.encode()], key, "feistel"), 16)
-        # a modulus near 2**256 would favour some shifts
+        # a modulus near 2**256 would favor some shifts
         wide = shift if sizes[own] < 1 << 128 else _wide(said, tweak, key, sizes[own])
         parts[own] = (parts[own] - wide if undo else parts[own] + wide) % sizes[own]
     return parts[0], parts[1]
 
 
 def _wide(said: bytes, tweak: str, key: bytes, size: int) -> int:
-    """As many random bits as a long value needs."""
+    """Return as many random bits as a long value needs."""
     blocks = size.bit_length() // 256 + 2
     return int("".join(keyed_hash([said, tweak.encode(), b"%d" % i], key, "feistel") for i in range(blocks)), 16)
 

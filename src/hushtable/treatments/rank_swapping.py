@@ -1,9 +1,9 @@
-"""Rank swapping: values change places with others of nearly the same rank.
+"""Rank swapping: values are swapped with others of nearly the same rank.
 
-Records are sorted by the column, equal ones in a secret order. From the lowest on, each record that has not swapped
-yet swaps with one that has not either and stands at most ``window`` of all records higher. So every value occurs as
-often as before, and no record's value moves by more than that share of the ranks. Where all records in the window have
-swapped already, the record keeps its value.
+Records are sorted by the column, ties in a secret order. Starting with the lowest, each record that has not been
+swapped yet is swapped with another such record whose rank is higher by at most ``window`` of all records. So every
+value occurs as often as before, and no record's value moves by more than that share of the ranks. If all records in the
+window have been swapped already, the record keeps its value.
 
 References
 ----------
@@ -65,7 +65,7 @@ class RankSwapping(Treatment):
 
 
 def swap_ranks(window: int, luck: np.typing.NDArray[np.float64]) -> IntArray:
-    """Return the rank that each rank swaps with; its own where it does not swap.
+    """Return the rank that each rank is swapped with; its own if it is not swapped.
 
     Parameters
     ----------

@@ -1,7 +1,7 @@
-"""Record swapping: some records exchange their values with others that are alike in chosen columns.
+"""Record swapping: some records swap their values with others that agree in chosen columns.
 
-In each stratum (records with equal values in ``within``) a share of the records is drawn, paired at random, and each
-pair exchanges its values. So every stratum keeps its counts. Columns with equal settings move together, as region and
+In each stratum (records with equal values in ``within``), a share of the records is drawn and paired at random, and
+each pair swaps its values. So every stratum keeps its counts. Columns with equal settings move together, as region and
 district should.
 
 References
@@ -25,7 +25,7 @@ __all__ = ["RecordSwapping"]
 
 @dataclass(frozen=True)
 class RecordSwapping(Treatment):
-    """Lets pairs of records that are alike in chosen columns exchange their values.
+    """Swaps values between pairs of records that agree in chosen columns.
 
     Parameters
     ----------
@@ -42,7 +42,7 @@ class RecordSwapping(Treatment):
     ['Bonn', 'Ulm', 'Bonn', 'Ulm']
     """
 
-    share: Annotated[float, Between(0, 1, closed="right"), "share of the records that exchange their values"] = 0.1
+    share: Annotated[float, Between(0, 1, closed="right"), "share of the records that swap their values"] = 0.1
     within: Annotated[tuple[str, ...], "columns in which the records of a pair are equal"] = ()
 
     name: ClassVar[str] = "record-swapping"
@@ -54,7 +54,7 @@ class RecordSwapping(Treatment):
         return self.within
 
     def treat(self, given: Given) -> pa.Array:
-        """Exchange inside the strata."""
+        """Swap within the strata."""
         codes, strata = given.codes, given.strata(self.within)
         rows = given.order  # also rows without a value: columns that move together have the same pairs
         order = rows[np.lexsort((given.coins.words("lots", len(rows)), strata[rows]))]

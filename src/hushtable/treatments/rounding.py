@@ -1,7 +1,7 @@
 """Rounding: numbers are published as multiples of a base.
 
 The nearest multiple is taken (the even one in the middle), or with ``random`` one of the two next to the number, the
-nearer one more often, so that sums stay right in expectation.
+nearer one more often, so that sums are preserved in expectation.
 
 References
 ----------

@@ -1,11 +1,11 @@
-"""Shuffling: the column's values are dealt anew, so that their ranks fit other columns as well as before.
+"""Shuffling: the column's values are reassigned so that rank correlations with other columns are preserved.
 
 The reading of Muralidhar and Sarathy for one confidential column: all columns are replaced by the normal scores of
 their ranks; rank correlations rho become those of a normal distribution, r = 2 sin(pi rho / 6); the treated column's
 scores are regressed on those of ``given`` with these; a new score is drawn for every record from the regression (fit
 plus normal residual); and the record with the i-th largest new score gets the i-th largest value.
-So every value occurs as often as before, rank correlations with ``given`` stay right in expectation, and given those
-columns a record's published value does not depend on its own. Without ``given`` values are dealt at random.
+So every value occurs as often as before, rank correlations with ``given`` are preserved in expectation, and given those
+columns, a record's published value does not depend on its own. Without ``given``, values are assigned at random.
 
 References
 ----------
@@ -34,7 +34,7 @@ __all__ = ["Shuffling", "solved"]
 
 @dataclass(frozen=True)
 class Shuffling(Treatment):
-    """Deals the column's values anew, so that their ranks fit other columns as before.
+    """Reassigns the column's values so that rank correlations with other columns are preserved.
 
     Parameters
     ----------
@@ -50,21 +50,21 @@ class Shuffling(Treatment):
     [1, 2, 3, 4]
     """
 
-    given: Annotated[tuple[str, ...], "columns whose rank correlations with this one are kept"] = ()
+    given: Annotated[tuple[str, ...], "columns whose rank correlations with this one are preserved"] = ()
 
     name: ClassVar[str] = "shuffling"
     promise: ClassVar[str] = (
-        "Guarantees that a published value is drawn without its record's own, given the other columns; no odds are "
-        "bounded, since those columns may tell much."
+        "Guarantees that a published value is drawn independently of the record's own, given the other columns; odds "
+        "are not bounded, since those columns may reveal much."
     )
     kinds: ClassVar[frozenset[Kind]] = frozenset({Kind.NUMERIC, Kind.ORDINAL, Kind.DATE})
 
     def reads(self, entity: str | None) -> tuple[str, ...]:
-        """Return the columns that the ranks fit."""
+        """Return the columns whose rank correlations are preserved."""
         return self.given
 
     def treat(self, given: Given) -> pa.Array:
-        """Draw new scores, and deal the values by their ranks."""
+        """Draw new scores, and assign the values by their ranks."""
         codes, rows = given.codes, given.valid
         others = [given.others[name] for name in self.given]
         ranks = [_ranks(column)[rows] for column in (*others, given.column)]
@@ -83,7 +83,7 @@ class Shuffling(Treatment):
 
 
 def _normal_correlation(first: FloatArray, second: FloatArray) -> float:
-    """The correlation that normal numbers have whose ranks are correlated as these."""
+    """Return the correlation of normal numbers whose ranks have this correlation."""
     if first is second:
         return 1.0
     spreads = spread(first) * spread(second)
@@ -92,7 +92,7 @@ def _normal_correlation(first: FloatArray, second: FloatArray) -> float:
 
 
 def _ranks(column: Prepared) -> FloatArray:
-    """The share of records below, row by row; the middle where missing."""
+    """Return the share of records below, row by row; the middle if missing."""
     return np.append(_middle(column), 0.5)[column.codes()]
 
 
@@ -110,7 +110,7 @@ def _middle(column: Prepared) -> FloatArray:
 
 
 def solved(matrix: Sequence[Sequence[float]], right: Sequence[float]) -> list[float]:
-    """Solve a symmetric system of equations; columns that others determine get 0.
+    """Solve a symmetric system of equations; linearly dependent columns get 0.
 
     Examples
     --------

@@ -1,6 +1,6 @@
 """Top and bottom coding: numbers beyond a bound are published as the bound.
 
-It hides how far the largest and smallest values lie out, and nothing else. The bounds are in the policy, and public.
+It hides how extreme the largest and smallest values are, and nothing else. The bounds are in the policy, and public.
 
 References
 ----------
@@ -40,11 +40,13 @@ class TopBottomCoding(Treatment):
     [30, 85, 18, 60]
     """
 
-    bottom: Annotated[float | None, "lowest number that is published as it is; none by default"] = None
-    top: Annotated[float | None, "highest number that is published as it is; none by default"] = None
+    bottom: Annotated[float | None, "lowest number that is published unchanged; none by default"] = None
+    top: Annotated[float | None, "highest number that is published unchanged; none by default"] = None
 
     name: ClassVar[str] = "top-bottom-coding"
-    promise: ClassVar[str] = "Guarantees that no published number lies beyond the bounds, and nothing about the others."
+    promise: ClassVar[str] = (
+        "Guarantees that no published number lies beyond the bounds, and nothing about the other numbers."
+    )
     kinds: ClassVar[frozenset[Kind]] = frozenset({Kind.NUMERIC})
     coarsens: ClassVar[bool] = True
 

@@ -29,22 +29,22 @@ def treatments_of(plan: TablePlan) -> Iterator[tuple[ColumnPlan, Treatment]]:
 
 
 def ready(plan: TablePlan) -> None:
-    """Refuse, before any work, what the treatments would lack.
+    """Refuse treatments that lack an input, before any work is done.
 
     Raises
     ------
     UsageError
-        If a key is not there.
+        If a key is missing.
     """
     for _, treatment in treatments_of(plan):
         treatment.ready()
 
 
 def treated(table: pa.Table, plan: TablePlan) -> pa.Table:
-    """Return the table with the values that take the place of the original ones: same rows, same order, same columns.
+    """Return the table with treated values: same rows, same order, same columns.
 
-    The same table (in any row order), treatments and local secret give the same values, whatever else the policy says:
-    who publishes a table twice with other models publishes the same noise, not two draws of it.
+    The same table (in any row order), treatments and local secret give the same values, regardless of the rest of the
+    policy: publishing a table twice with different models publishes the same noise, not two draws of it.
 
     Parameters
     ----------
@@ -54,7 +54,7 @@ def treated(table: pa.Table, plan: TablePlan) -> pa.Table:
     Raises
     ------
     DataError, IncompatibleError
-        If a column is of a kind that its treatment does not take.
+        If a column is of a kind that its treatment does not accept.
     """
     if not plan.treated:
         return table
@@ -90,10 +90,10 @@ def prepared(table: pa.Table, column: ColumnPlan, plan: TablePlan) -> Prepared:
 
 
 def looked_up(before: Prepared, after: Prepared, order: Sequence[str] = ()) -> pa.Array:
-    """Return what somebody who knows the true values looks for in a treated column, row by row.
+    """Return the values that an adversary who knows the true values looks for in a treated column, row by row.
 
-    It is the true value, or where no treated record has it the nearest one that some record has. Labels without an
-    order have no nearest: there it is the treated value itself, which overstates what is known.
+    It is the true value or, if no treated record has it, the nearest one that some record has. Labels without an
+    order have no nearest one: the treated value itself is used, which overstates what is known.
 
     Examples
     --------
@@ -117,7 +117,7 @@ def looked_up(before: Prepared, after: Prepared, order: Sequence[str] = ()) -> p
 
 
 def _places(column: Prepared, order: Sequence[str]) -> FloatArray:
-    """Where the values of an ordered column lie."""
+    """Return the positions of the values of an ordered column."""
     if column.kind is Kind.ORDINAL:
         return np.array([order.index(value) for value in column.values.to_pylist()], dtype=np.float64)
     values = column.values.cast(pa.int32()) if column.kind is Kind.DATE else column.values
@@ -125,11 +125,11 @@ def _places(column: Prepared, order: Sequence[str]) -> FloatArray:
 
 
 def _same_kind(before: Prepared, table: pa.Table, column: ColumnPlan, plan: TablePlan) -> Prepared:
-    """Read a treated column again; refuse one that would now be taken for another kind."""
+    """Read a treated column again; refuse one whose kind would now be read differently."""
     now = prepared(table, column, plan)
     if now.kind is not before.kind and len(now.values):
         raise DataError(
-            f"Column {column.name!r} is read as {before.kind}, and once treated as {now.kind}.",
+            f"Column {column.name!r} is read as {before.kind}, but as {now.kind} after its treatment.",
             code="other-kind",
             hint=f"Write 'kind: {before.kind}' for it in the policy.",
         )
@@ -137,7 +137,7 @@ def _same_kind(before: Prepared, table: pa.Table, column: ColumnPlan, plan: Tabl
 
 
 def _canonical(table: pa.Table, plan: TablePlan, read: dict[str, Prepared]) -> IntArray:
-    """The rows in the order of their published cells; rows that are equal there publish the same, whoever gets what."""
+    """Return the rows in the order of their published cells; the order of equal rows does not matter."""
     keys = [column.codes() for name, column in sorted(read.items())]
     rest = rest_rank(table, plan)
     keys += [] if rest is None else [rest]
@@ -147,7 +147,7 @@ def _canonical(table: pa.Table, plan: TablePlan, read: dict[str, Prepared]) -> I
 
 
 def _digest(read: dict[str, Prepared], order: IntArray) -> bytes:
-    """A digest of the values that are treated or grouped, in any row order."""
+    """Return a digest of the values that are treated or grouped, in any row order."""
     found = hashlib.sha256()
     for name, column in sorted(read.items()):
         labels = [name, str(column.kind), *to_labels(column.values).to_pylist()]
@@ -157,7 +157,7 @@ def _digest(read: dict[str, Prepared], order: IntArray) -> bytes:
 
 
 def _purpose(column: ColumnPlan, treatment: Treatment, turn: int) -> str:
-    """What the coins are for: other settings draw other coins, lest the difference of two releases tells the draws."""
+    """Return the purpose of the coins: other settings draw other coins, or two releases would reveal the draws."""
     settings = {name: value for name, value in treatment.values().items() if name != "key"}
     where = "" if treatment.joint else column.name
     return json.dumps([treatment.name, settings, where, turn], sort_keys=True, ensure_ascii=True)

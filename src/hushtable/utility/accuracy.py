@@ -1,10 +1,10 @@
 """Classification accuracy: train on the release, test on original records.
 
-The share of original test records whose target a classifier predicts right from the quasi-identifiers, after it
-learnt from the released rows of the training part (suppressed ones are absent). Between ``accuracy-majority``,
-which takes no quasi-identifier into account, and ``accuracy-original``, which learns from the original rows, lies
-what the release is worth; a small table can put it outside. Not defined where sensitive values are published apart
-from their people, or where a part is empty.
+The share of original test records whose target a classifier predicts correctly from the quasi-identifiers, after it
+learned from the released rows of the training part (suppressed ones are absent). The value of the release lies between
+``accuracy-majority``, which ignores quasi-identifiers, and ``accuracy-original``, which learns from the original rows;
+in a small table it can fall outside. Not defined if sensitive values are published separately
+from people, or if a part is empty.
 
 References
 ----------
@@ -25,7 +25,7 @@ __all__ = ["Accuracy"]
 
 @dataclass(frozen=True)
 class Accuracy(Classification):
-    """Accuracy on original records of a classifier that saw the release only.
+    """Accuracy on original records of a classifier trained on the release only.
 
     Parameters
     ----------
@@ -49,5 +49,5 @@ class Accuracy(Classification):
         return task.accuracy(task.released(), self.model) if task else float("nan")
 
     def about(self, comparison: Comparison) -> str:
-        """The target, and what learns it."""
+        """The target and the classifier."""
         return f"predicting {self.target_of(comparison)!r} with {CLASSIFIERS[self.model]}"

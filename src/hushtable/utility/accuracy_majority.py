@@ -1,6 +1,6 @@
 """Classification accuracy of a constant guess: the lower baseline of ``accuracy``.
 
-The share of test records that have the most frequent target of the training part (of equally frequent ones the
+The share of test records that have the most frequent target of the training part (ties go to the
 first).
 
 References

@@ -1,7 +1,7 @@
 """Classification accuracy without anonymization: the upper baseline of ``accuracy``.
 
-Same target, split, features and classifier, but trained on the original rows of the training part, the suppressed
-ones included.
+Same target, split, features and classifier, but trained on the original rows of the training part, including the
+suppressed ones.
 
 References
 ----------
@@ -22,7 +22,7 @@ __all__ = ["AccuracyOriginal"]
 
 @dataclass(frozen=True)
 class AccuracyOriginal(Classification):
-    """Accuracy on original records of a classifier that saw original records.
+    """Accuracy on original records of a classifier trained on original records.
 
     Parameters
     ----------
@@ -46,5 +46,5 @@ class AccuracyOriginal(Classification):
         return task.accuracy(task.originals(task.trained), self.model) if task else float("nan")
 
     def about(self, comparison: Comparison) -> str:
-        """The target, and what learns it."""
+        """The target and the classifier."""
         return f"predicting {self.target_of(comparison)!r} with {CLASSIFIERS[self.model]}"

@@ -1,7 +1,7 @@
-"""What a utility measure is: one number about what a release is still good for.
+"""The base of utility measures: one number about what a release is still good for.
 
 A measure asks a ``Comparison``: what cells cover, how many records have each, and which original values those have.
-Rows need not be at hand, and nothing in it names an algorithm, a model or a style of cells.
+It needs no rows, and depends on no algorithm, model or style of cells.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ __all__ = ["Comparison", "Measure", "Measured"]
 
 
 class Measured(float):
-    """A measure's number that says what it is about.
+    """A measure's number with a description.
 
     Examples
     --------
@@ -30,7 +30,7 @@ class Measured(float):
     about: str
 
     def __new__(cls, value: float, about: str = "") -> Self:
-        """Make a float, and keep the words."""
+        """Create a float, and keep the description."""
         made = super().__new__(cls, value)
         made.about = about
         return made
@@ -53,7 +53,7 @@ class Measure(Parametrised, ABC):
     default : bool
         Whether it is part of every summary (cheap and always defined).
     weighs : bool
-        Whether records count as their survey weights, where there are any.
+        Whether records count by their survey weights, if there are any.
     """
 
     better: ClassVar[str] = "lower"
@@ -61,9 +61,9 @@ class Measure(Parametrised, ABC):
     weighs: ClassVar[bool] = False
 
     def about(self, comparison: Comparison) -> str:
-        """What the number is about, where it depends on more than the release; empty otherwise."""
+        """Return what the number is about, if it depends on more than the release; empty otherwise."""
         return "by survey weights" if self.weighs and comparison.weighted else ""
 
     @abstractmethod
     def compute(self, comparison: Comparison) -> float:
-        """The measure; NaN where it is not defined for this release."""
+        """Return the measure; NaN if it is not defined for this release."""

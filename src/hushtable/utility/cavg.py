@@ -1,7 +1,7 @@
 """CAVG: the average class size, in multiples of the smallest class that the models allow.
 
 CAVG = (N / groups) / k, where N is the number of *released* records and k the smallest class that the models
-allow. 1 is the best that can be; suppressed records are in no class and do not count. Not defined where nothing
+allow. 1 is the optimum; suppressed records are in no class and do not count. Not defined if nothing
 was released.
 
 References

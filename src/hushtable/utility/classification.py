@@ -1,9 +1,9 @@
-"""What the accuracy measures share: the target, the split, training and testing.
+"""Shared parts of the accuracy measures: the target, the split, training and testing.
 
 The records are split at random (seeded, independent of their order) into a training and a test part. A classifier
 learns the target from the training part and is tested on the *original* records of the test part. The target is a
 sensitive or an insensitive column; one with more than 10 numbers or dates is cut at its quartiles. Records without a
-target are left out.
+target are skipped.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ __all__ = ["CLASSIFIERS", "DEFAULT_CLASSIFIER", "MOST_VALUES", "Classification",
 
 CLASSIFIERS = {"tree": "a decision tree of depth 10 at most", "logistic": "logistic regression"}
 DEFAULT_CLASSIFIER: Literal["tree"] = "tree"
-"""A decision tree: as telling as logistic regression here, and forty times as fast on 30,000 records."""
+"""A decision tree: as informative as logistic regression here, and forty times as fast on 30,000 records."""
 
 _MOST_NUMBERS = 10
 _AT_ONCE = 1 << 16
@@ -40,7 +40,7 @@ _AT_ONCE = 1 << 16
 
 @dataclass(frozen=True)
 class Examples:
-    """Distinct examples with their number: features, target, how many records are like this."""
+    """Distinct examples with their number: features, target, number of equal records."""
 
     features: FloatArray
     target: IntArray
@@ -49,13 +49,13 @@ class Examples:
 
 @dataclass(frozen=True)
 class Task:
-    """A target to be predicted from the quasi-identifiers.
+    """A target to predict from the quasi-identifiers.
 
     Attributes
     ----------
     comparison : RowComparison
     target : int64 array
-        The class to predict, per record; -1 where unknown.
+        The class to predict, per record; -1 if unknown.
     tested : bool array
         Whether each record is in the test part.
 
@@ -73,9 +73,9 @@ class Task:
 
     @classmethod
     def of(cls, comparison: Comparison, target: str | None, test: float, some: IntArray | None = None) -> Task | None:
-        """Choose target and split; None where sensitive values do not stand next to the records.
+        """Choose target and split; None if sensitive values are not published with the records.
 
-        With ``some``, records in an order that does not depend on the input's, all others count as unknown.
+        With ``some``, records in an order that does not depend on the input's; all others count as unknown.
         """
         rows = comparison.rows
         column = _column(rows, target)
@@ -105,7 +105,7 @@ class Task:
         ]
 
     def released(self) -> Examples:
-        """What the release tells of the training part: suppressed records are absent."""
+        """Return the released training part: suppressed records are absent."""
         here = self.trained & (self.comparison.labels >= 0)
         labels, target = self.comparison.labels[here], self.target[here]
         number, first = number_rows([labels, target], [len(self.comparison.sizes), int(self.target.max()) + 1])
@@ -122,7 +122,7 @@ class Task:
         return Examples(np.hstack(features), target[first], np.bincount(number, minlength=len(first)))
 
     def accuracy(self, train: Examples, model: str) -> float:
-        """Train, and return the share of test records that is predicted right; NaN if a part is empty."""
+        """Train, and return the share of correctly predicted test records; NaN if a part is empty."""
         rows = self.tested & (self.target >= 0)
         if not len(train.target) or not rows.any():
             return float("nan")
@@ -135,9 +135,9 @@ def _column(comparison: RowComparison, target: str | None) -> SensitiveColumn:
     sensitive = {c.name: c for c in comparison.table.sensitive}
     if target is None and not sensitive:
         raise ParameterError(
-            "There is nothing to predict: the policy has no sensitive column, and no target was given.",
+            "There is no target to predict: the policy has no sensitive column, and no target was given.",
             code="target",
-            hint="Name a published column that is no quasi-identifier, for example target='income'.",
+            hint="Name a published column that is not a quasi-identifier, for example target='income'.",
         )
     if target is None:
         return next(iter(sensitive.values()))
@@ -209,7 +209,7 @@ class Classification(Measure, ABC):
         Share of the records in the test part.
     """
 
-    target: Annotated[str | None, "column to predict; the first sensitive one by default"] = field(
+    target: Annotated[str | None, "column to predict; defaults to the first sensitive one"] = field(
         default=None, kw_only=True
     )
     test: Annotated[float, Between(0, 1, closed="neither"), "share of records in the test part"] = field(
@@ -224,7 +224,7 @@ class Classification(Measure, ABC):
         return Task.of(comparison, self.target, self.test)
 
     def target_of(self, comparison: Comparison) -> str:
-        """The name of the column that is predicted."""
+        """Return the name of the predicted column."""
         return _column(comparison.rows, self.target).name
 
     def about(self, comparison: Comparison) -> str:
@@ -241,7 +241,7 @@ class Classification(Measure, ABC):
 
 
 MOST_VALUES = 32
-"""Values of a nominal column that have a feature of their own."""
+"""Maximum number of values of a nominal column with a feature of their own."""
 
 
 @dataclass(frozen=True)
@@ -251,9 +251,9 @@ class ColumnFeatures:
     Attributes
     ----------
     cells : Cells
-        What the classes publish.
+        The published cells of the classes.
     counts : int64 array
-        How often each code occurs in the original.
+        Number of original records with each code.
 
     Examples
     --------
@@ -298,7 +298,7 @@ class ColumnFeatures:
 
     @cached_property
     def _masks(self) -> list[IntArray]:
-        """Which leaves each share feature stands for."""
+        """Return which leaves each share feature represents."""
         coded = self.cells.column.coded
         if coded.kind.ordered:
             return [(np.arange(coded.size) == 0).astype(np.int64)] if coded.missing else []

@@ -1,4 +1,4 @@
-"""Discernibility: every record pays the number of records that it cannot be told from.
+"""Discernibility: every record costs the number of records that it cannot be distinguished from.
 
 DM = sum over the classes of ``|G|^2``, plus ``N`` (the records of the original) for each suppressed record.
 
@@ -26,7 +26,7 @@ class Discernibility(Measure):
     Parameters
     ----------
     suppressed : bool
-        Whether suppressed records count. Without them it is the plain sum of squares.
+        Whether suppressed records count. Without them, it is the plain sum of squares.
 
     Examples
     --------

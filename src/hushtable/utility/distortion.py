@@ -1,4 +1,4 @@
-"""Distortion ratio: how far values were lifted in their hierarchies, all columns together.
+"""Distortion ratio: how far values were generalized in their hierarchies, over all columns.
 
 Distortion ratio = sum over records i and columns j of ``h_ij`` / (N x sum over columns of ``H_j``), where ``h_ij``
 is the height of the published node (for intervals and sets: of the lowest node that covers them) and ``H_j`` the
@@ -22,7 +22,7 @@ __all__ = ["DistortionRatio"]
 
 @dataclass(frozen=True)
 class DistortionRatio(Measure):
-    """Distortion of the release, divided by that of the fully generalised table: from 0 to 1.
+    """Distortion of the release, relative to that of the fully generalized table: from 0 to 1.
 
     Examples
     --------

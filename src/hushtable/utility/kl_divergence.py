@@ -1,12 +1,12 @@
-"""KL divergence: how surprised by the original is somebody who only knows the release.
+"""KL divergence between the original's distribution and the one that the release suggests.
 
 KL = sum over the distinct original tuples t of ``p(t) log2(p(t) / q(t))``, in bits. ``p(t)`` is the share of
 original records with the quasi-identifiers t. ``q`` spreads each class evenly over the combinations of leaves that
 its cells cover: ``q(t) = sum over the classes G that cover t of (|G| / N) x product over columns of 1 /
 leaves_j(G)``, plus, for suppressed records, ``(suppressed / N) x product of 1 / D_j``. Every class that covers t
-counts, not only those t was put into, and the result is exact: an untouched table gives 0. Survey weights, if there are
-any, count in place of records.
-Its work grows with the number of pairs of a class and a tuple that it covers, so it is no part of a summary.
+counts, not only those with t's records, and the result is exact: an unchanged table gives 0. Survey weights, if there
+are any, replace counts of records.
+Its cost grows with the number of pairs of a class and a tuple that it covers, so it is not part of a summary.
 
 References
 ----------
@@ -94,7 +94,7 @@ def _divergence(
 
 
 _AT_ONCE = 1 << 21
-"""Pairs that are expanded at once: bounds the memory, not the result."""
+"""Number of pairs that are expanded at once: bounds the memory, not the result."""
 
 
 @dataclass(frozen=True)
@@ -104,7 +104,7 @@ class Trie:
     Attributes
     ----------
     keys : tuple of int64 arrays
-        ``keys[j]``, ascending: ``parent * size + code`` of every node of level j. A node's number is its place.
+        ``keys[j]``, ascending: ``parent * size + code`` of every node of level j. A node's number is its position.
     sizes : tuple of int
         Codes of each column.
     numbers : int64 array

@@ -1,7 +1,7 @@
-"""Loss as ARX optimises it: the geometric mean of the columns' NCP, shifted by one.
+"""Loss as ARX optimizes it: the geometric mean of the columns' NCP, shifted by one.
 
-Loss = product over the m columns of ``(1 + NCP_j) ^ (1 / m)``, minus 1. Without generalisation it is 0, with
-everything suppressed 1; unlike the arithmetic mean it prefers losses that are spread unevenly.
+Loss = product over the m columns of ``(1 + NCP_j) ^ (1 / m)``, minus 1. It is 0 without generalization and 1 if
+everything is suppressed; unlike the arithmetic mean, it prefers unevenly distributed losses.
 
 References
 ----------

@@ -1,4 +1,4 @@
-"""NCP: normalised certainty penalty, the share of its domain that a cell leaves open.
+"""NCP: normalized certainty penalty, the share of its domain that a cell covers.
 
 NCP of a column = mean over records of (leaves that the cell covers - 1) / (D - 1), where D is the number of leaves
 of the column's domain, whether they occur or not. A suppressed record counts 1; a released cell of a domain with
@@ -46,7 +46,7 @@ class Ncp(Measure):
     Parameters
     ----------
     weighted : bool
-        Whether columns count by their weight in the policy. Not defined where all weights are 0.
+        Whether columns count by their weight in the policy. Not defined if all weights are 0.
 
     Examples
     --------

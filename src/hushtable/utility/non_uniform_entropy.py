@@ -1,9 +1,9 @@
-"""Non-uniform entropy: the bits that generalisation removed; rare values carry more of them than common ones.
+"""Non-uniform entropy: the bits that generalization removed; rare values carry more of them than common ones.
 
 E = sum over records i and columns j of ``-log2(n(v_ij) / n(c_ij))``, where ``n(v)`` is how many original records
 have the original value v, and ``n(c)`` how many have a value that the published cell c covers. A suppressed cell
 covers the whole table, ``n = N``. Divided by the same sum with everything suppressed (N times the sum of the
-columns' entropies) it runs from 0 to 1; a table of constant columns has nothing to lose: 0.
+columns' entropies), it ranges from 0 to 1; a table of constant columns has nothing to lose: 0.
 
 References
 ----------
@@ -25,12 +25,12 @@ __all__ = ["NonUniformEntropy"]
 
 @dataclass(frozen=True)
 class NonUniformEntropy(Measure):
-    """Share of the original's bits that is gone.
+    """Share of the original's bits that is lost.
 
     Parameters
     ----------
     bits : bool
-        Whether to give the number of bits instead of the share.
+        Whether to return the number of bits instead of the share.
 
     Examples
     --------
@@ -46,7 +46,7 @@ class NonUniformEntropy(Measure):
     name: ClassVar[str] = "non-uniform-entropy"
 
     def compute(self, comparison: Comparison) -> float:
-        """Add differences of logarithms value by value, so that an untouched table gives exactly 0."""
+        """Add differences of logarithms value by value, so that an unchanged table gives exactly 0."""
         n, removed, everything = comparison.n, 0.0, 0.0
         for j, cells in enumerate(comparison.cells):
             values = comparison.values(j)

@@ -1,10 +1,10 @@
-"""Pair error: how far counts of pairs of values are off that an analyst takes from the release.
+"""Pair error: how far counts of pairs of values in the release are from the original.
 
-Every quasi-identifier is cut into at most 10 bins of neighbouring codes. For each pair of columns the error is the
+Every quasi-identifier is cut into at most 10 bins of neighboring codes. For each pair of columns, the error is the
 total variation distance between the original's joint distribution and the one that the release suggests, where a
-class is spread evenly over what its cells cover: 0 where all counts agree, 1 where none does. The measure is the mean
-over the pairs, or over ``pairs`` of them, drawn at random, where there are more. Suppressed records are missing from
-the release's counts. A record counts as its survey weight, if there are weights.
+class is spread evenly over the values that its cells cover: 0 if all counts agree, 1 if none does. The measure is the
+mean over the pairs, or over ``pairs`` randomly drawn ones if there are more. Suppressed records are missing from
+the release's counts. A record counts by its survey weight, if there are weights.
 
 References
 ----------
@@ -38,7 +38,7 @@ class PairError(Measure):
     Parameters
     ----------
     pairs : int
-        How many pairs of columns are compared at most.
+        Maximum number of pairs of columns to compare.
 
     Examples
     --------
@@ -47,14 +47,14 @@ class PairError(Measure):
     0.4
     """
 
-    pairs: Annotated[int, AtLeast(1), "greatest number of pairs of columns"] = 50
+    pairs: Annotated[int, AtLeast(1), "maximum number of pairs of columns"] = 50
 
     name: ClassVar[str] = "pair-error"
     default: ClassVar[bool] = False
     weighs: ClassVar[bool] = True
 
     def compute(self, comparison: Comparison) -> float:
-        """Average the distances; NaN where there are no two columns."""
+        """Average the distances; NaN if there are no two columns."""
         chosen = _pairs(len(comparison.cells), self.pairs, comparison.seed)
         if not chosen:
             return float("nan")

@@ -1,4 +1,4 @@
-"""Prec: the precision that is left in the hierarchies, each column in its own steps.
+"""Prec: the precision that is left in the hierarchies, relative to each column's height.
 
 Prec = 1 - mean over records i and columns j of ``h_ij / H_j``, where ``h_ij`` is the height of the published node
 (for intervals and sets: of the lowest node that covers them) and ``H_j`` the height of the column's hierarchy. A

@@ -1,16 +1,16 @@
-"""Range-query error: how wrong counts are that an analyst takes from the release.
+"""Range-query error: how wrong counts from the release are.
 
-A query counts the records with values in a range of 2 or 3 quasi-identifiers, drawn at random (fewer where the
+A query counts the records with values in a range of 2 or 3 quasi-identifiers, drawn at random (fewer if the
 table has fewer that vary). On m columns each range holds ``max(1, round(D x selectivity^(1/m)))`` of the D values
 in code order: the order of numbers, dates and ordinal labels, for nominal columns that of the hierarchy's leaves.
 Missing values are in no range. The release's answer assumes that a class is spread evenly over the leaves that its
 cells cover: ``estimate = sum over classes of |G| x product over the query's columns of (covered leaves in the
 range / covered leaves)``, where a record counts as its survey weight if there are weights, in ``|G|`` as in the true
 count and in N; suppressed records are not in the release and not in its answer. The error of a query is
-``|estimate - true| / max(true, sanity x N)``, so that rare hits do not drown everything; the measure is the
+``|estimate - true| / max(true, sanity x N)``, so that rare hits do not dominate; the measure is the
 median.
 
-Queries depend on the seed and the domains alone: releases of one table are asked the same questions.
+Queries depend only on the seed and the domains: all releases of one table get the same queries.
 
 References
 ----------
@@ -36,11 +36,11 @@ from hushtable.utility.base import Comparison, Measure
 __all__ = ["Query", "QueryError", "answer", "draw_queries", "true_counts"]
 
 Query: TypeAlias = tuple[tuple[int, int, int], ...]
-"""For each column asked: its place among the quasi-identifiers, the least and the greatest code."""
+"""For each queried column: its position among the quasi-identifiers, the least and the greatest code."""
 
 
 def draw_queries(comparison: Comparison, queries: int, selectivity: float) -> list[Query]:
-    """Draw range queries; none where no quasi-identifier has two values.
+    """Draw range queries; none if no quasi-identifier has two values.
 
     Examples
     --------
@@ -70,7 +70,7 @@ def draw_queries(comparison: Comparison, queries: int, selectivity: float) -> li
 
 
 def true_counts(queries: Sequence[Query], columns: Sequence[AnyArray], records: AnyArray) -> FloatArray:
-    """Return how many of some original records each query hits.
+    """Return the number of original records that each query hits.
 
     Examples
     --------
@@ -111,11 +111,11 @@ class QueryError(Measure):
     Parameters
     ----------
     queries : int
-        How many are asked.
+        Number of queries.
     selectivity : float
         Share of the domain that a query covers.
     sanity : float
-        Share of the records below which true counts are taken for this share.
+        Share of the records below which true counts are replaced with this share.
 
     Examples
     --------

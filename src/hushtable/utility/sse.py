@@ -1,13 +1,12 @@
 """SSE/SST: how far published numbers are from the original ones, in percent of their variation.
 
 100 x sum over columns j and records i of ``((x_ij - r_ij) / s_j)^2`` / sum over columns of ``N_j``, where ``r_ij``
-is the published representative (of a centroid itself, else the midpoint between the least and the greatest value
+is the published representative (the centroid itself, else the midpoint between the least and the greatest value
 that the cell covers),
 ``s_j`` the standard deviation of the column's ``N_j`` values (denominator ``N_j``), so that every column varies by
-``N_j``. A suppressed record is estimated by the column's mean. Numeric columns and dates (in days) count; labels,
-nominal or ordinal, are left out, as are constant columns, columns with infinite values, and missing values. Not
-defined where no column is left. Midpoints of wide ranges can lie further off than the mean, so more than 100 is
-possible.
+``N_j``. A suppressed record is estimated by the column's mean. Only numeric columns and dates (in days) count, without
+constant columns, columns with infinite values, and missing values. Not defined if no column is left. Midpoints of wide
+ranges can be farther away than the mean, so values above 100 are possible.
 
 References
 ----------
@@ -33,7 +32,7 @@ __all__ = ["SquaredError"]
 
 @dataclass(frozen=True)
 class SquaredError(Measure):
-    """100 x SSE / SST over the standardised numeric quasi-identifiers.
+    """100 x SSE / SST over the standardized numeric quasi-identifiers.
 
     Examples
     --------
@@ -45,7 +44,7 @@ class SquaredError(Measure):
     name: ClassVar[str] = "sse"
 
     def compute(self, comparison: Comparison) -> float:
-        """Add squared distances of standardised values, value by value."""
+        """Add squared distances of standardized values, value by value."""
         error, records = 0.0, 0
         for j, cells in enumerate(comparison.cells):
             numbers = scaled_numbers(cells.column.coded)

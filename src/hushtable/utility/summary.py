@@ -1,4 +1,4 @@
-"""Several measures of one release: those asked for, or those that every summary has."""
+"""Several measures of one release: the requested ones, or those of every summary."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from hushtable.utility.base import Comparison, Measured
 __all__ = ["measure_all", "summary_measures"]
 
 _MANY = 10_000
-"""Classes from which measures are taken by all cores."""
+"""Number of classes from which on measures are taken by all cores."""
 
 
 def summary_measures() -> list[str]:
-    """Return the names of the measures that every summary has, plug-ins included: those that declare ``default``.
+    """Return the names of the measures of every summary, including plug-ins: those that declare ``default``.
 
     Examples
     --------
@@ -25,18 +25,18 @@ def summary_measures() -> list[str]:
 
 
 def measure_all(comparison: Comparison, names: Sequence[str] | None = None) -> dict[str, float]:
-    """Compute the named measures with their default parameters, or every measure that is part of a summary.
+    """Compute the named measures with their default parameters, or every measure of a summary.
 
     Parameters
     ----------
     comparison : Comparison
     names : sequence of str, optional
-        As in the registry, in the order wanted. Defaults to those with ``default``, sorted.
+        As in the registry, in the requested order. Defaults to those with ``default``, sorted.
 
     Returns
     -------
     dict
-        Name -> number; NaN where a measure is not defined for this release.
+        Name -> number; NaN if a measure is not defined for this release.
 
     Raises
     ------

@@ -1,9 +1,9 @@
 """Treatment change: how far treated values are from the original ones, averaged over the treated columns.
 
-Of a number or date column: the mean distance between the published record's treated and original value, in parts of
-the original range. Of another column: the share of records with another value. 0 where nothing was changed; not defined
-where the policy treats no column. Other measures compare the release with the treated table: together they say what
-treatment and generalisation cost.
+For a column of numbers or dates: the mean distance between the published record's treated and original value, relative
+to the original range. For another column: the share of records with a different value. 0 if nothing was changed; not
+defined if the policy treats no column. Other measures compare the release with the treated table: together, they show
+the cost of treatment and generalization.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ __all__ = ["TreatmentChange"]
 
 @dataclass(frozen=True)
 class TreatmentChange(Measure):
-    """Mean distance between treated and original values, in parts of the column's range.
+    """Mean distance between treated and original values, relative to the column's range.
 
     Examples
     --------
@@ -36,12 +36,12 @@ class TreatmentChange(Measure):
     default: ClassVar[bool] = False
 
     def compute(self, comparison: Comparison) -> float:
-        """The mean over the treated columns; NaN where there is none."""
+        """Return the mean over the treated columns; NaN if there are none."""
         rows = comparison.rows
         found = rows.changes() if rows.changes is not None else {}
         return math.fsum(found.values()) / len(found) if found else math.nan
 
     def about(self, comparison: Comparison) -> str:
-        """Which columns it is about."""
+        """The treated columns."""
         found = comparison.rows.changes() if comparison.rows.changes is not None else {}
         return ", ".join(f"{name}: {value:.3g}" for name, value in found.items())

@@ -26,7 +26,7 @@ class WangLoss(Measure):
     Parameters
     ----------
     total : bool
-        Whether to give the sum over all cells instead of the mean.
+        Whether to return the sum over all cells instead of the mean.
 
     Examples
     --------

@@ -45,7 +45,7 @@ def test_a_page_that_lost_the_server_for_a_while_stays_as_it_is(page, released):
     """A page that is given up by the server loads itself anew: what is open or half filled in would be gone."""
     go(page, released, "attack")
     page.get_by_label("Share of the population that the table holds, in percent").fill("7")
-    page.get_by_label("Attacks (all, where none is chosen)").click()
+    page.get_by_label("Attacks (default: all)").click()
     homogeneity = page.get_by_role("option", name="homogeneity:")
     homogeneity.wait_for()
     page.evaluate("""() => {
@@ -61,7 +61,7 @@ def test_a_page_that_lost_the_server_for_a_while_stays_as_it_is(page, released):
     page.wait_for_function("window.lost === 1 && window.socket.connected")
     homogeneity.click()
     page.keyboard.press("Escape")
-    page.get_by_role("button", name="Play the attacks").click()
+    page.get_by_role("button", name="Run the attacks").click()
     page.get_by_role("cell", name="homogeneity").wait_for()
     assert page.evaluate("window.lost") == 1, "the page is not a new one"
     assert page.get_by_label("Share of the population that the table holds, in percent").input_value() == "7"

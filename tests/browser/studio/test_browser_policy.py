@@ -20,10 +20,10 @@ def test_wrong_parameters_are_told_and_not_kept(page, base):
     page.reload()
     assert page.get_by_label("k *").input_value() == "5"
     put(page.get_by_label("k *"), "6000")
-    page.get_by_text("To be mended before a run").wait_for()
+    page.get_by_text("Fix these before a run").wait_for()
     go(page, base, "run")
     page.get_by_role("button", name="Start a run").click()
-    page.get_by_role("alert").filter(has_text="It did not work").wait_for()
+    page.get_by_role("alert").filter(has_text="Something went wrong").wait_for()
 
 
 def test_the_policy_as_text_and_the_rare_settings(page, base):
@@ -39,7 +39,7 @@ def test_the_policy_as_text_and_the_rare_settings(page, base):
     area = page.get_by_label("Which values are the most sensitive: diagnosis")
     area.wait_for()
     put(area, "")
-    page.get_by_text("To be mended before a run").wait_for()
+    page.get_by_text("Fix these before a run").wait_for()
     opener.click()
     page.wait_for_function(
         "w => document.querySelector('textarea[aria-label=\"The policy as text\"]').value != w", arg=whole
@@ -57,7 +57,7 @@ def test_the_policy_as_text_and_the_rare_settings(page, base):
 def test_roles_explain_and_block(page, base):
     go(page, base, "columns")
     page.get_by_role("button", name="postcode", exact=True).click()
-    page.locator("tr.why:visible").get_by_text("Together with other columns it makes up to").wait_for()
+    page.locator("tr.why:visible").get_by_text("In combination with other columns, it makes up to").wait_for()
     page.get_by_label("Role: diagnosis").select_option("insensitive")
     page.get_by_text("The policy is not complete yet").first.wait_for()
     go(page, base, "run")
@@ -88,11 +88,11 @@ def test_the_tree_editor(page, base, tmp_path):
     tree = page.get_by_label("Tree")
     tree.wait_for()
     assert "Central Europe" in tree.input_value()
-    page.get_by_label("Values to put together").click()
+    page.get_by_label("Values to group").click()
     for name in ("Malta", "Iceland"):
         page.get_by_role("option", name=name).click()
     page.keyboard.press("Escape")
-    page.get_by_label("Name of their group").fill("Islands")
+    page.get_by_label("Name of the group").fill("Islands")
     page.get_by_role("button", name="Put together").click()
     page.get_by_role("cell", name="Islands").first.wait_for()
     put(page.get_by_label("Tree"), "Europe\n  Germany\n    x\n Austria")
@@ -112,19 +112,19 @@ def test_the_tree_editor(page, base, tmp_path):
 def test_weights_and_tables_from_elsewhere(page, base, tmp_path):
     go(page, base, "hierarchies?column=age")
     page.get_by_text("This hierarchy covers every value").wait_for()
-    weight = page.get_by_label("Weight: how much its detail matters")
+    weight = page.get_by_label("Weight: how much detail matters in this column")
     put(weight, "2")
     page.get_by_role("button", name="Next column: sex").click()
     page.wait_for_url("**/hierarchies?column=sex")
     file = tmp_path / "register.csv"
     file.write_text("age,sex,postcode,country,education,occupation,admission\n30,male,10115,Germany,,,2020-01-01\n")
     go(page, base, "protect")
-    page.get_by_text("What is known from elsewhere", exact=True).first.click()
+    page.get_by_text("Outside knowledge", exact=True).first.click()
     # the page loads again once the file is there; until then it shows what it showed before
     with page.expect_event("load"):
         page.locator("input[type=file]").set_input_files(file)
     page.get_by_text("No problems found").wait_for()
-    page.get_by_text("What is known from elsewhere", exact=True).first.click()
+    page.get_by_text("Outside knowledge", exact=True).first.click()
     choose(page, "Table of the population", "register.csv")
     page.get_by_text("The policy as text", exact=True).first.click()
     text = page.get_by_label("The policy as text", exact=True)

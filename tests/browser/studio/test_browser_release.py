@@ -20,7 +20,7 @@ def test_the_original_is_shown_on_request_only(page, released):
     page.get_by_role("heading", name="The release, row by row").wait_for()
     page.get_by_role("cell", name="[", exact=False).first.wait_for()
     assert page.get_by_text("original", exact=True).count() == 0
-    page.get_by_role("checkbox", name="Show my original rows beside the release").click()
+    page.get_by_role("checkbox", name="Show my original rows with the release").click()
     page.get_by_role("cell", name="original", exact=True).first.wait_for()
     page.get_by_role("button", name="Show its rows: 2", exact=True).click()
     page.get_by_text(re.compile("The .* rows of class 2")).wait_for()
@@ -35,10 +35,10 @@ def test_attacks_and_risks(page, released):
     go(page, released, "attack")
     page.get_by_role("button", name="Assess the risk").click()
     page.get_by_role("cell", name="prosecutor").wait_for()
-    page.get_by_label("Attacks (all, where none is chosen)").click()
+    page.get_by_label("Attacks (default: all)").click()
     page.get_by_role("option", name="homogeneity:").click()
     page.keyboard.press("Escape")
-    page.get_by_role("button", name="Play the attacks").click()
+    page.get_by_role("button", name="Run the attacks").click()
     page.get_by_role("cell", name="homogeneity").wait_for()
     page.get_by_label("Success of attacks compared with guessing").wait_for()
     assert page.get_by_text("no better than guessing").or_(page.get_by_text("beyond the baseline")).count() >= 1
@@ -53,7 +53,7 @@ def test_what_was_asked_for_is_shown_in_its_place(page, server, released):
     try:
         page.get_by_role("button", name="Assess the risk").click()
         page.get_by_role("button", name="Cancel", exact=True).wait_for()
-        page.get_by_label("Attacks (all, where none is chosen)").click()
+        page.get_by_label("Attacks (default: all)").click()
     finally:
         os.kill(worker, signal.SIGCONT)
     page.get_by_role("button", name="Cancel", exact=True).wait_for(state="detached")

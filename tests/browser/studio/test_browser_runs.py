@@ -20,17 +20,17 @@ def test_settings_are_compared_and_one_is_chosen(page, base):
     values = page.get_by_label("k of k-anonymity: values to try")
     values.wait_for()
     assert values.input_value() == "5, 10, 20", "there is something to compare from the start"
-    assert page.get_by_label("Records that may be left out").last.input_value().count(",") == 1
+    assert page.get_by_label("Records that may be suppressed").last.input_value().count(",") == 1
     values.fill("5, x")
     page.get_by_role("button", name="Compare", exact=True).click()
     page.get_by_text("must be an int >= 2").wait_for()
     values.fill("5, 20, 6000")
-    page.get_by_label("Records that may be left out").last.fill("2")
+    page.get_by_label("Records that may be suppressed").last.fill("2")
     page.get_by_role("button", name="Compare", exact=True).click()
-    page.get_by_role("heading", name="What they gave").wait_for()
+    page.get_by_role("heading", name="Results of the comparison").wait_for()
     assert page.get_by_label("k of k-anonymity: values to try").input_value() == "5, 20, 6000"
     assert page.get_by_role("button", name="Use setting 3").count() == 0, "it gives no release"
-    assert page.get_by_label("Records that may be left out").last.input_value() == "2"
+    assert page.get_by_label("Records that may be suppressed").last.input_value() == "2"
     page.get_by_label("Risk at most, in percent").fill("6")
     page.get_by_role("button", name="Suggest one").click()
     page.get_by_text("Setting 2: mondrian").wait_for()
@@ -44,10 +44,10 @@ def test_a_comparison_is_readable_on_a_phone(page, base):
     go(page, base, "run")
     page.get_by_text("Not sure? Compare settings").click()
     page.get_by_role("button", name="Compare", exact=True).click()
-    page.get_by_role("heading", name="What they gave").wait_for()
+    page.get_by_role("heading", name="Results of the comparison").wait_for()
     page.set_viewport_size({"width": 390, "height": 844})
     page.wait_for_timeout(400)
-    chart = page.locator("svg[aria-label='What they gave']:visible")
+    chart = page.locator("svg[aria-label='Results of the comparison']:visible")
     assert chart.count() == 1
     heights = chart.evaluate("e => [...e.querySelectorAll('text')].map(t => t.getBBox().height * e.getScreenCTM().a)")
     assert min(heights) > 10, "letters are as large as elsewhere"
@@ -60,11 +60,11 @@ def test_a_comparison_is_cancelled(page, base):
     go(page, base, "run")
     page.get_by_text("Not sure? Compare settings").click()
     page.get_by_label("k of k-anonymity: values to try").fill(", ".join(map(str, range(5, 65))))
-    page.get_by_label("Records that may be left out").last.fill("2")
+    page.get_by_label("Records that may be suppressed").last.fill("2")
     page.get_by_role("button", name="Compare", exact=True).click()
     page.get_by_role("button", name="Cancel the comparison").click()
-    page.get_by_text("Settings that were finished before are not run again.").wait_for()
-    assert page.get_by_role("heading", name="What they gave").count() == 0
+    page.get_by_text("Finished settings are not run again.").wait_for()
+    assert page.get_by_role("heading", name="Results of the comparison").count() == 0
 
 
 def test_a_run_that_ends_leaves_the_page_as_it_is(page, base):
@@ -79,13 +79,13 @@ def test_a_run_that_ends_leaves_the_page_as_it_is(page, base):
     for number in (1, 2):
         page.get_by_role("button", name="Start a run").click()
         page.get_by_role("heading", name=f"Release {number}:").wait_for()
-        page.get_by_role("status").filter(has_text=f"Release {number} was made").wait_for()
+        page.get_by_role("status").filter(has_text=f"Release {number} is finished").wait_for()
     step.get_by_text("✓").wait_for()
     page.get_by_role("button", name="Delete release 2").click()
     page.get_by_role("dialog").get_by_role("button", name="Delete").click()
     page.get_by_role("heading", name="Release 2:").wait_for(state="detached")
     assert page.get_by_role("heading", name="Release 1:").count() == 1
-    assert page.get_by_text("Release 2 was made").count() == 0
+    assert page.get_by_text("Release 2 is finished").count() == 0
     assert values.input_value() == "5, 17"
     assert page.evaluate("window.untouched") is True
 
@@ -107,7 +107,7 @@ def test_a_run_is_cancelled(page, base):
     page.get_by_role("button", name="Cancel the run").click()
     page.get_by_text("cancelled", exact=True).first.wait_for()
     page.reload()
-    page.get_by_text("Runs that gave no release").wait_for()
+    page.get_by_text("Runs without a release").wait_for()
     assert page.get_by_text("Release 1:").count() == 0
 
 

@@ -61,7 +61,7 @@ def test_wrong_uploads_are_told(page, tmp_path):
     bad = tmp_path / "bad.csv"
     bad.write_text("a,b\n1,2,3\n")
     page.locator("input[type=file]").set_input_files(bad)
-    page.get_by_role("alert").filter(has_text="It did not work").wait_for()
+    page.get_by_role("alert").filter(has_text="Something went wrong").wait_for()
     fake = tmp_path / "fake.parquet"
     fake.write_text("no parquet")
     page.locator("input[type=file]").set_input_files(fake)
@@ -69,7 +69,7 @@ def test_wrong_uploads_are_told(page, tmp_path):
     page.get_by_label("Address").fill("sqlite:////etc/passwd")
     page.get_by_label("SELECT").fill("SELECT 1")
     page.get_by_role("button", name="Run the query").click()
-    page.get_by_text("asks database servers only").wait_for()
+    page.get_by_text("queries only database servers").wait_for()
 
 
 def test_a_project_decides_how_much_an_upload_may_unpack_to(page, tmp_path):

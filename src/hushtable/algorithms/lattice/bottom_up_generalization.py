@@ -70,7 +70,7 @@ class BottomUpGeneralization(CutAlgorithm):
         most = max(int(groups.sizes[groups.lost].sum()), 1)
         steps = 0
         while not table.fits(groups):
-            problem.progress(1 - min(int(groups.sizes[groups.lost].sum()) / most, 1), "generalising")
+            problem.progress(1 - min(int(groups.sizes[groups.lost].sum()) / most, 1), "generalizing")
             candidates = [c for j in range(len(cut)) for c in _candidates(table, cut, groups, j)]
             if not candidates:
                 raise self.not_found(problem)

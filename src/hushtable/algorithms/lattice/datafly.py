@@ -57,7 +57,7 @@ class Datafly(FullDomain):
         node = space.low.copy()
         verdict = judge(node)
         while not verdict.fits:
-            problem.progress(float(node.sum() / max(space.high.sum(), 1)), "generalising")
+            problem.progress(float(node.sum() / max(space.high.sum(), 1)), "generalizing")
             count = np.where(node < space.high, distinct[np.arange(space.d), node], -1)
             if count.max() < 0:
                 raise self.not_found(problem)

@@ -125,7 +125,7 @@ class _Climb:
         chosen = int(np.argmin(losses))
         if np.isinf(losses[chosen]):
             raise self.algorithm.not_found(self.problem)
-        self.problem.progress(float(self.node.sum() / max(self.space.high.sum(), 1)), "generalising")
+        self.problem.progress(float(self.node.sum() / max(self.space.high.sum(), 1)), "generalizing")
         self.node[chosen] += 1
         self.steps += 1
 

@@ -78,7 +78,7 @@ class TopDownSpecialization(CutAlgorithm):
         steps = 0
         while search.step():
             steps += 1
-            problem.progress(search.share_done(), "specialising")
+            problem.progress(search.share_done(), "specializing")
         return table.partition(search.cut, steps=steps)
 
 

@@ -115,7 +115,7 @@ class Localpk(Refinable):
         leaves: list[IntArray] = []
         fresh = 1
         while len(nodes):
-            problem.progress(0.0, "specialising")
+            problem.progress(0.0, "specializing")
             records, units, low, high = groups.extents(nodes)
             heights = trees.heights(low, high)
             able = ~closed & (heights > 0)
@@ -145,7 +145,7 @@ class Localpk(Refinable):
     def _specialise(self, problem: Problem, branches: Branches, budget: int) -> None:
         level = Specialising(problem, branches, budget, Kinds.of(problem))
         while branches.open:
-            problem.progress(branches.share_done(), "specialising")
+            problem.progress(branches.share_done(), "specializing")
             level.work()
 
 

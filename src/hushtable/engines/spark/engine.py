@@ -125,7 +125,7 @@ def _published(content: Content, applied: OnDriver | Summary | Nodes | SparkGrou
 
 
 def check_driver(frame: DataFrame, records: int, why: str) -> None:
-    """Refuse a table that the driver does not take, and that it needs for some reason.
+    """Refuse a table that the driver does not accept, but needs for some reason.
 
     Raises
     ------
@@ -134,7 +134,7 @@ def check_driver(frame: DataFrame, records: int, why: str) -> None:
     limit = _setting(frame.sparkSession, DRIVER_ROWS)
     if records > limit:
         raise IncompatibleError(
-            f"The table has {records} rows, more than the driver takes ({DRIVER_ROWS} = {limit}), and {why}.",
+            f"The table has {records} rows, more than the driver accepts ({DRIVER_ROWS} = {limit}), and {why}.",
             code="spark-engine",
             hint="Raise that setting if the driver has the memory.",
         )

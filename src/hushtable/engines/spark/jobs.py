@@ -51,7 +51,7 @@ def spark_errors(what: str) -> Iterator[None]:
     raise DataError(
         f"Spark could not finish {what} ({kind}); nothing was published.",
         code="spark",
-        hint="Spark's own log tells more; it may quote values of the table.",
+        hint="See Spark's own log, which may quote values of the table.",
     )
 
 
@@ -78,7 +78,8 @@ def changed_input() -> DataError:
     return DataError(
         "The table changed while it was read: Spark reads it several times.",
         code="changed",
-        hint="Write it to files first, or cache it; avoid functions such as rand() that give other values each time.",
+        hint="Write it to files first, or cache it; avoid functions such as rand() that give different values each "
+        "time.",
     )
 
 

@@ -90,7 +90,7 @@ def _tidy(place: Path) -> None:
 def not_verified() -> VerificationError:
     """The error of rows on disk that are not those that were verified."""
     return VerificationError(
-        "What Spark wrote is not what was verified; it was removed.",
+        "Spark's output differs from what was verified; it was removed.",
         code="changed",
         hint="The input may have changed since: Spark computes lost rows again. Write it to files first.",
     )

@@ -78,7 +78,7 @@ def _check_missing(jobs: Jobs, work: DataFrame, plan: TablePlan, entity: str) ->
         raise DataError(
             f"The entity column {name!r} has {missing} missing values.",
             code="missing-entity",
-            hint="Every row must say whose it is: fill the column or leave 'entity' out of the policy.",
+            hint="Every row needs its person: fill the column, or remove 'entity' from the policy.",
         )
 
 

@@ -126,7 +126,7 @@ class Shown:
         self.frame = self._full.select(*columns).toDF(*self.names)
 
     def _order(self, content: Content, numbers: list[str]) -> list[Column]:
-        """The published columns in the policy's order; neighbouring quasi-identifiers as one number where they are."""
+        """The published columns in the policy's order; neighboring quasi-identifiers as one number where they are."""
         shown = [c for c in self.plan.table.columns if c.role.published]
         quasi = [c.name for c in content.quasi]
         codes = self.book.packing.unpack_columns([F.col(name) for name in numbers])

@@ -32,28 +32,29 @@ def check_engine(plan: Plan) -> None:
     plan.refuse_in("The Spark engine")
     if algorithm.samples:
         raise IncompatibleError(
-            f"{algorithm.name} draws records anew wherever rows are counted, and Spark may count rows more than once.",
+            f"{algorithm.name} draws records again whenever rows are counted, and Spark may count rows more than once.",
             code="spark-engine",
             hint="Use the local engine.",
         )
     if algorithm.recoding.by_number:
         raise IncompatibleError(
-            f"{algorithm.name} numbers its groups by all that they contain; the Spark engine publishes cells alone.",
+            f"{algorithm.name} numbers its groups by their contents, but the Spark engine only publishes cells.",
             code="spark-engine",
-            hint="Use the local engine, or an algorithm that generalises.",
+            hint="Use the local engine, or an algorithm that generalizes.",
         )
     if algorithm.recoding is Recoding.CONCEALED:
         raise IncompatibleError(
-            f"{algorithm.name} lets the crowds of all records overlap, which does not distribute.",
+            f"{algorithm.name} lets the groups of all records overlap, which cannot be distributed.",
             code="spark-engine",
             hint="Use the local engine, or an algorithm that makes classes.",
         )
     if algorithm.recoding is Recoding.CENTROID and getattr(algorithm, "quality", "fast") != "fast":
         raise IncompatibleError(
-            f"{algorithm.name} compares every record with all others, which does not distribute; the Spark engine runs "
-            "it inside blocks only.",
+            f"{algorithm.name} compares every record with all others, which cannot be distributed; the Spark engine "
+            f"runs it only within blocks.",
             code="spark-engine",
-            hint=f"Set 'quality: fast' for {algorithm.name}, on both engines the same blocks, or use the local engine.",
+            hint=f"Set 'quality: fast' for {algorithm.name}, which uses the same blocks on both engines, or use the "
+            f"local engine.",
         )
 
 
@@ -126,7 +127,7 @@ def too_many(n: int, what: str, limit: int, why: str) -> IncompatibleError:
     'The table has 5 rows, more than the driver takes'
     """
     return IncompatibleError(
-        f"The table has {n} {what}, more than the driver takes ({DRIVER_ROWS} = {limit}), and {why}.",
+        f"The table has {n} {what}, more than the driver accepts ({DRIVER_ROWS} = {limit}), and {why}.",
         code="spark-engine",
         hint="Raise that setting if the driver has the memory, or use strict mondrian without suppression.",
     )

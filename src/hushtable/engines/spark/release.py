@@ -68,7 +68,7 @@ def _held(outcome: SparkOutcome, data: DataFrame, plan: Plan) -> Account:
     again = local.run(data.toArrow(), replace(plan, account=None))
     if table_digest(again.table) != table_digest(outcome.shown.frame.toArrow()):
         raise VerificationError(
-            "The driver's release is not the one that Spark made, so the ledger cannot judge it.",
+            "The driver's release differs from the one that Spark made, so the ledger cannot check it.",
             code="spark-engine",
             hint="Run it with the local engine.",
         )
@@ -108,7 +108,7 @@ class SparkTable:
 
     def __reduce__(self) -> NoReturn:
         raise UsageError(
-            "The table of this release is kept by Spark, and cannot be pickled or copied.",
+            "The table of this release is kept by Spark and cannot be pickled or copied.",
             code="spark-engine",
             hint="Save it, and open the folder: hushtable.open_release(folder).",
         )
@@ -129,7 +129,7 @@ class Counted:
     def made(self) -> Made:
         """Refuse: the rows are elsewhere."""
         raise IncompatibleError(
-            "This looks at single records, and those of a release of Spark are elsewhere.",
+            "This needs single records, which are not on this machine for a release of Spark.",
             code="spark-engine",
             hint="Save the release and open it with its original: hushtable.open_release(folder, original).",
         )
@@ -193,7 +193,7 @@ class Counted:
         """
         if not (self.outcome.on_driver or self.outcome.summarised):
             raise IncompatibleError(
-                "The risks of the raw table need all its combinations on the driver, and it has too many.",
+                "The risks of the original table need all its combinations on the driver, but there are too many.",
                 code="spark-engine",
                 hint="Raise spark.hushtable.driverRows if the driver has the memory.",
             )

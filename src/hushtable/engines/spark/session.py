@@ -72,7 +72,7 @@ def spark_session(master: str | None) -> Iterator[SparkSession]:
         return
     if not os.environ.get("JAVA_HOME") and shutil.which("java") is None:
         raise UsageError(
-            "The Spark engine needs Java 17 or later, and there is none.",
+            "The Spark engine needs Java 17 or later, which is not installed.",
             code="no-java",
             hint="Install a JDK, or use the local engine.",
         )
@@ -115,7 +115,7 @@ def _start(master: str | None) -> SparkSession:
     raise UsageError(
         f"Spark does not start{'' if master is None else f' with --master {master}'}.",
         code="no-spark",
-        hint="Check the master and the Java version (17 or later); Spark's own log tells more.",
+        hint="Check the master and the Java version (17 or later); see Spark's own log.",
     )
 
 
@@ -193,7 +193,7 @@ def _kind(path: str) -> str:
         if name.endswith(ending):
             return kind
     raise DataError(
-        f"The Spark engine reads Parquet and CSV, and {path!r} is neither by its ending.",
+        f"The Spark engine reads Parquet and CSV, but {path!r} has another suffix.",
         code="unknown-format",
         hint="Convert it, or use the local engine.",
     )

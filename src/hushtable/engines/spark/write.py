@@ -62,9 +62,9 @@ def save_parts(
         If the folder cannot be written.
     """
     if format not in ("csv", "parquet"):
-        raise UsageError(f"A release is saved as csv or parquet. Got {format!r} instead.", code="format")
+        raise UsageError(f"A release can be saved as csv or parquet. Got {format!r} instead.", code="format")
     if format == "csv" and parts:
-        raise UsageError("A release in parts is saved as parquet.", code="format", hint="Use format='parquet'.")
+        raise UsageError("A release in parts must be saved as parquet.", code="format", hint="Use format='parquet'.")
     many = parts if parts is not None else format == "parquet" and release.verification.rows > part_files.ONE_FILE
     with (
         ExitStack() as elsewhere,

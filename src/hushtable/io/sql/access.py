@@ -50,7 +50,7 @@ def database_at(place: SqlPlace) -> Database:
 def _place(address: Source, table: str | None, query: str | None) -> SqlPlace:
     if not is_url(address):
         raise UsageError(
-            f"{str(address)!r} is no address of a database.",
+            f"{str(address)!r} is not the address of a database.",
             code="address",
             hint="Write it like sqlite:///clinic.db, duckdb:///clinic.db or postgresql://user@host/clinic.",
         )

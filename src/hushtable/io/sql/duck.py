@@ -153,7 +153,7 @@ class DuckDatabase(Database):
             raise DataError(
                 f"{str(place)!r} cannot be opened: {_kind(error)}.",
                 code="no-database",
-                hint="It may be open for writing elsewhere, of a newer version of DuckDB, or no DuckDB file.",
+                hint="It may be open for writing elsewhere, of a newer version of DuckDB, or not a DuckDB file.",
             ) from None
         with closing(session):
             # the zone that instants are shown in must not depend on the machine
@@ -177,9 +177,7 @@ def _check_one_select(query: str) -> None:
     except duckdb.Error:
         kinds = []
     if kinds != [duckdb.StatementType.SELECT]:
-        raise UsageError(
-            "DuckDB does not take the query for one SELECT.", code="not-a-select", hint="Check its syntax."
-        )
+        raise UsageError("The query is not a single SELECT.", code="not-a-select", hint="Check its syntax.")
 
 
 def _create(session: Any, place: SqlPlace, rows: Rows, overwrite: bool) -> None:

@@ -87,7 +87,7 @@ def _type(name: str, declared: str, kinds: set[str], not_bits: int, zoned: int, 
     if kinds == {"text"} and re.search("DATETIME|TIMESTAMP", declared):
         if zoned not in (0, known):
             raise DataError(
-                f"Column {name!r} has times with a time zone beside times without.",
+                f"Column {name!r} mixes times with and without a time zone.",
                 code="mixed-types",
                 hint="Convert it in a query, for example with datetime(...).",
             )
@@ -130,7 +130,7 @@ def read_column(column: LiteColumn, values: list[Any]) -> pa.Array:
     except (pa.ArrowException, ArithmeticError, ValueError, OverflowError):
         pass
     raise DataError(
-        f"Column {column.name!r} was declared as a {type_words(kind)} and holds something else.",
+        f"Column {column.name!r} was declared as a {type_words(kind)} but contains something else.",
         code="declared-type",
         hint="Convert it in a query, for example with CAST(... AS TEXT) or CAST(... AS REAL).",
     )

@@ -52,7 +52,7 @@ class SqlPlace:
         url = Url.of(address)
         if url.scheme not in DATABASES:
             raise UsageError(
-                f"{url.scheme}:// is no database that hushtable knows.",
+                f"{url.scheme}:// is not a database that hushtable supports.",
                 code="not-a-database",
                 hint=f"Known: {', '.join(f'{d}://' for d in DATABASES)}.",
             )
@@ -60,7 +60,7 @@ class SqlPlace:
         if query is not None:
             if table is not None or schema is not None:
                 raise UsageError(
-                    "The address names a table or schema, and a query too.", code="address", hint="Keep one of them."
+                    "The address names both a table or schema and a query.", code="address", hint="Keep one of them."
                 )
             query = one_select(query)
         for what, name in (("table", table), ("schema", schema)):
@@ -81,7 +81,7 @@ class SqlPlace:
                     hint=f"Write it like {url.scheme}:///clinic.db?table=people.",
                 )
         if url.scheme == "sqlite" and schema is not None:
-            raise UsageError("SQLite has no schemas.", code="address", hint="Leave 'schema' out.")
+            raise UsageError("SQLite has no schemas.", code="address", hint="Remove 'schema'.")
         return cls(rest, table, schema, query)
 
     def __str__(self) -> str:

@@ -1,1 +1,1 @@
-"""Why a record was generalised or suppressed, in words, without showing anybody's values."""
+"""Why a record was generalized or suppressed, in words, without showing anyone's values."""

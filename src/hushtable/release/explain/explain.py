@@ -23,7 +23,7 @@ __all__ = ["Class", "cut_reason", "explain", "level_reason", "same_for_all_reaso
 
 
 def explain(release: Released, row: int) -> Explanation:
-    """Say why a record was published as it was, or left out.
+    """Explain why a record was published as it was, or suppressed.
 
     Parameters
     ----------
@@ -74,24 +74,24 @@ def _as_verified(release: Released, row: int) -> Verdict:
 def _counterfeits(release: Released, g: int) -> str:
     fakes = release.recoded.counterfeits
     count = 0 if fakes is None else int(np.count_nonzero(fakes.groups == g))
-    return f", beside {count} published {'record' if count == 1 else 'records'} of nobody" if count else ""
+    return f", with {count} published {'counterfeit' if count == 1 else 'counterfeits'}" if count else ""
 
 
 def _achieved(verdict: Verdict) -> tuple[str, ...]:
     if not verdict.scores:
         return ()
     found = [(named(m), *verdict.told(m, score)) for m, score, _ in verdict.scores]
-    told = "; ".join(f"{name}: {has}, needed {needed}" for name, needed, has in found)
-    return (f"What the class achieves: {told}.",)
+    told = "; ".join(f"{name}: {has} (required: {needed})" for name, needed, has in found)
+    return (f"The class achieves: {told}.",)
 
 
 def _guarded(release: Released) -> tuple[str, ...]:
-    """Say that cells may be coarser than any model asks."""
+    """Say that cells may be coarser than the models require."""
     names = " and ".join(release.guards)
     if not names:
         return ()
     subject = f"The guard {names} makes" if len(release.guards) == 1 else f"The guards {names} make"
-    return (f"{subject} some cells coarser than the models ask.",)
+    return (f"{subject} some cells coarser than the models require.",)
 
 
 def _story(own: Class, cells: Cells, g: int) -> ColumnStory:
@@ -111,15 +111,14 @@ def _story(own: Class, cells: Cells, g: int) -> ColumnStory:
 def _bucket(release: Released, row: int) -> Explanation:
     verdict = _as_verified(release, row)
     (alone,) = judge(release.problem, [np.array([row])])
-    why = "" if alone.ok else f" On its own its sensitive values would be certain: {alone.broken()}."
+    why = "" if alone.ok else f" On its own, its sensitive values would be certain: {alone.broken()}."
     return Explanation(
         row=row,
         released=True,
         people=verdict.people,
         sentences=(
             f"Row {row} keeps its exact quasi-identifiers. Its sensitive values are published among those of a group "
-            "of "
-            f"{people_of(verdict.people)}, and nothing tells which of them are whose.{why}",
+            f"of {people_of(verdict.people)}, without revealing which value belongs to whom.{why}",
             *_achieved(verdict),
         ),
         columns=tuple(ColumnStory(c.name, "published exactly") for c in release.encoded.quasi),
@@ -131,8 +130,8 @@ def _suppressed(release: Released, row: int) -> Explanation:
     limit = float(release.policy.get("suppression", 0.0))
     allowed = release.problem.budget / table.unit
     first = (
-        f"Row {row} was left out, as {release.n_suppressed} of {table.n_sample} records were; the policy lets "
-        f"{100 * limit:.6g}% of the people ({allowed:.6g}) be left out."
+        f"Row {row} was suppressed, as were {release.n_suppressed} of {table.n_sample} records; the policy allows "
+        f"{100 * limit:.6g}% of the people ({allowed:.6g}) to be suppressed."
     )
     return Explanation(row, False, 0.0, (first, *_why_left_out(release, row)))
 
@@ -151,11 +150,10 @@ def _why_left_out(release: Released, row: int) -> tuple[str, ...]:
             return ("It was not drawn: which records are published is decided by chance.",)
         if verdict.ok:
             return (
-                "At the published levels its class would keep the models of single classes: it was left out for those "
-                "of "
-                "the whole table, or to spare others.",
+                "At the published levels, its class would satisfy the models of single classes: it was suppressed for "
+                "models of the whole table, or to preserve detail in others.",
             )
-        return (f"At the published levels its class would have {people_of(verdict.people)}: {verdict.broken()}.",)
+        return (f"At the published levels, its class would have {people_of(verdict.people)}: {verdict.broken()}.",)
     said = []
     if release.recoded.buckets is None:
         equal = np.ones(table.n_rows, dtype=np.bool_)
@@ -164,22 +162,22 @@ def _why_left_out(release: Released, row: int) -> tuple[str, ...]:
         (alone,) = judge(problem, [np.flatnonzero(equal)])
         if not alone.ok:
             said.append(
-                f"Its combination of quasi-identifiers belongs to {people_of(alone.people)}; as a class of their own: "
+                f"Its combination of quasi-identifiers belongs to {people_of(alone.people)}; as a separate class: "
                 f"{alone.broken()}."
             )
         said.append(_joining(release, row))
     else:
         (alone,) = judge(problem, [np.array([row])])
-        said.append(f"No group could take it without breaking a model; on its own: {alone.broken()}.")
+        said.append(f"No group could accept it without violating a model; on its own: {alone.broken()}.")
     return tuple(said)
 
 
 def _joining(release: Released, row: int) -> str:
-    """What the published classes that cover the record would say to it."""
+    """Return how the published classes that cover the record would be affected."""
     recoded, table = release.recoded, release.encoded
     if any(cells.own_records for cells in recoded.cells):
         return (
-            "Joining a class would have changed what is published of all its records, and the algorithm did not do it."
+            "Joining a class would have changed the published cells of all its records, which the algorithm did not do."
         )
     covering = np.ones(recoded.n_groups, dtype=np.bool_)
     classes = np.arange(recoded.n_groups)
@@ -187,20 +185,20 @@ def _joining(release: Released, row: int) -> str:
         covering &= cells.covers(classes, np.full(len(classes), int(column.codes[row])))
     found = np.flatnonzero(covering)
     if not len(found):
-        return "No published class covers it; joining one would have widened the cells of everybody in it."
+        return "No published class covers it; joining one would have widened the cells of everyone in it."
     labels = np.asarray(recoded.labels)
     verdicts = judge(release.problem, [np.append(np.flatnonzero(labels == g), row) for g in found.tolist()])
     bad = next((v for v in verdicts if not v.ok), None)
     if bad is not None and all(not v.ok for v in verdicts):
-        return f"A published class covers it, but with it there: {bad.broken()}."
-    return "A published class covers it and could take it; the algorithm left it out all the same."
+        return f"A published class covers it, but with this record: {bad.broken()}."
+    return "A published class covers it and could accept it, but the algorithm suppressed it."
 
 
 # Why a cell is no finer: the class cut along one column, judged by the models' own scores.
 
 
 _MOST_CUTS = 256
-"""Cuts that are tried; of more possible ones, as many spread evenly."""
+"""Maximum number of cuts that are tried; if there are more, evenly spaced ones."""
 
 
 @dataclass(frozen=True)
@@ -237,7 +235,7 @@ def level_reason(own: Class, column: QuasiColumn, height: int) -> str:
     if others:
         worst = min(others, key=lambda v: v.people)
         return (
-            f"{step}, its own part of the class would do, but another part would have {people_of(worst.people)}: "
+            f"{step}, its own part of the class would be fine, but another part would have {people_of(worst.people)}: "
             f"{worst.broken()}."
         )
     return _unbroken(own, mine, f"{step}, its class would have {people_of(verdict.people)}")
@@ -265,16 +263,15 @@ def same_for_all_reason(own: Class, column: QuasiColumn, height: int, *, whole: 
         return f"{step}, its class would have {people_of(verdict.people)}: {verdict.broken()}."
     lost, gone = _lost(own, finer)
     allowed = own.problem.budget / own.problem.table.unit
-    keeps = f"{step}, its class would have {people_of(verdict.people)} and keep the models"
+    keeps = f"{step}, its class would have {people_of(verdict.people)} and satisfy the models"
     if lost + gone > allowed:
         return (
-            f"{keeps}, but values are published alike for all: {people_of(lost)} elsewhere would be in classes that do "
-            "not. "
-            f"With the {gone:.6g} left out already that is more than the {allowed:.6g} whom the policy lets be left "
-            "out."
+            f"{keeps}, but values are published in the same way for all: {people_of(lost)} elsewhere would be in "
+            f"classes that do not. With the {gone:.6g} already suppressed, that is more than the {allowed:.6g} that "
+            f"the policy allows."
         )
     if lost:
-        keeps += f", and the {people_of(lost)} elsewhere whose classes would not might be left out under the policy"
+        keeps += f", and the {people_of(lost)} elsewhere whose classes would not could be suppressed under the policy"
     return _unbroken(own, mine, keeps)
 
 
@@ -308,7 +305,7 @@ def cut_reason(own: Class, column: QuasiColumn) -> str:
     pairs = [pair for pair in zip(verdicts[:n], verdicts[n:], strict=True) if pair[0].people and pair[1].people]
     tried = "anywhere" if n == n_all else f"at any of {n} places"
     if not pairs:
-        return f"Its class holds one value of {column.name!r} only; its cell covers others too."
+        return f"Its class has only one value of {column.name!r}; its cell covers others too."
     good = [i for i, (low, high) in enumerate(zip(verdicts[:n], verdicts[n:], strict=True)) if low.ok and high.ok]
     good = [i for i in good if verdicts[i].people and verdicts[n + i].people]
     if good:
@@ -321,8 +318,8 @@ def cut_reason(own: Class, column: QuasiColumn) -> str:
     even = max(pairs, key=lambda pair: min(pair[0].people, pair[1].people))
     bad = _worse(even)
     return (
-        f"Cut in two {tried} along {column.name!r}, a part of its class would break a model; cut most evenly, one part "
-        "would "
+        f"Cut in two {tried} along {column.name!r}, a part of its class would violate a model; cut most evenly, one "
+        f"part would "
         f"have {people_of(bad.people)}: {bad.broken()}."
     )
 
@@ -336,7 +333,7 @@ def _unbroken(own: Class, part: AnyArray, words: str) -> str:
     table = table_breaks(own.problem, own.labels, part)
     if table:
         return f"{words}, but then {table} would not hold."
-    return f"{words}, and no model would be broken: what stopped here is the algorithm, which weighs all columns."
+    return f"{words}, and no model would be violated: the algorithm stopped here, since it weighs all columns."
 
 
 def _step(column: QuasiColumn, height: int) -> str:

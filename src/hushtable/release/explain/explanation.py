@@ -1,4 +1,4 @@
-"""What an explanation is."""
+"""The result of explaining a record."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ class ColumnStory:
     ----------
     column : str
     published : str
-        How it is published, in words.
+        The published form, in words.
     why : str
-        Why no finer; empty for an exact value.
+        Why it is not finer; empty for an exact value.
     """
 
     column: str
@@ -30,7 +30,7 @@ class ColumnStory:
 
 @dataclass(frozen=True)
 class Explanation:
-    """Why a record looks in the release as it does. Words and numbers; no value of any record.
+    """Why a record appears in the release as it does. Words and numbers; no value of any record.
 
     Attributes
     ----------
@@ -40,7 +40,7 @@ class Explanation:
     people : float
         People in its class, or group; 0 for a suppressed record.
     sentences : tuple of str
-        What concerns the record as a whole.
+        Sentences about the record as a whole.
     columns : tuple of ColumnStory
         Its quasi-identifiers, in the policy's order; empty for a suppressed record.
     """
@@ -59,7 +59,7 @@ class Explanation:
 
     @property
     def told(self) -> tuple[str, ...]:
-        """What happened to the columns, a sentence for each that was changed and one for all others."""
+        """Return what happened to the columns: a sentence for each changed one and one for all others."""
         changed = [f"{c.column!r} is {c.published}. {c.why}" for c in self.columns if c.why]
         exact = [repr(c.column) for c in self.columns if not c.why]
         if exact:

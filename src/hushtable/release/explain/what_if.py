@@ -1,4 +1,4 @@
-"""What if: the models' own scores on classes that might have been."""
+"""The models' scores on hypothetical classes."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ __all__ = ["Verdict", "judge", "judge_ranges", "judge_stats", "named", "table_br
 
 @dataclass(frozen=True)
 class Verdict:
-    """What the models say about one group of rows.
+    """The models' verdict on one group of rows.
 
     Attributes
     ----------
@@ -39,7 +39,7 @@ class Verdict:
     table: Reference = field(repr=False, compare=False)
 
     def told(self, model: PrivacyModel, score: float) -> tuple[str, str]:
-        """What a model needs and what the group has, in the model's own quantities where the score is a margin."""
+        """Return what a model requires and what the group has, in its own quantities if the score is a margin."""
         return _told(model, self.stats.take(np.array([self.place])), self.table, score)
 
     @property
@@ -50,7 +50,7 @@ class Verdict:
     def broken(self) -> str:
         """The violated models in words; empty where there is none."""
         found = [(model, *self.told(model, score)) for model, score, good in self.scores if not good]
-        return "; ".join(f"{named(model)} needs {needed} and would have {has}" for model, needed, has in found)
+        return "; ".join(f"{named(model)} requires {needed}, but would have {has}" for model, needed, has in found)
 
 
 def judge(problem: Problem, groups: Sequence[AnyArray]) -> list[Verdict]:
@@ -87,7 +87,7 @@ def judge_stats(problem: Problem, stats: GroupStats) -> list[Verdict]:
 
 
 def table_breaks(problem: Problem, labels: AnyArray, moved: AnyArray) -> str:
-    """Which models of the whole table would break if these rows became a class of their own; empty for none."""
+    """Return which models of the whole table would fail if these rows became a class; empty for none."""
     members = problem.model.part(table_level=True).members
     if not members:
         return ""
@@ -100,7 +100,7 @@ def table_breaks(problem: Problem, labels: AnyArray, moved: AnyArray) -> str:
     stats = stats.take(stats.units > 0)
     broken = [m for m in members if not bool(m.table_satisfied(stats, problem.reference)[0])]
     needed = [_told(m, stats, problem.reference, m.achieved(stats, problem.reference))[0] for m in broken]
-    return "; ".join(f"{named(m)} needs {what} over the whole table" for m, what in zip(broken, needed, strict=True))
+    return "; ".join(f"{named(m)} requires {what} over the whole table" for m, what in zip(broken, needed, strict=True))
 
 
 def named(model: PrivacyModel) -> str:

@@ -133,7 +133,7 @@ class Cells(ABC):
     tells_bounds: ClassVar[bool] = True
     at_nodes: ClassVar[bool] = False
     own_records: ClassVar[bool] = False
-    treatment: ClassVar[str] = "generalised"
+    treatment: ClassVar[str] = "generalized"
 
     def __len__(self) -> int:
         return len(self.offsets) - 1

@@ -1,4 +1,4 @@
-"""Exact values: a bucketization publishes quasi-identifiers as they are, and sensitive values by group alone."""
+"""Exact values: a bucketization publishes quasi-identifiers unchanged, and sensitive values only by group."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ __all__ = ["Bucket", "cells_of_buckets"]
 
 @dataclass(frozen=True)
 class Bucket(Form):
-    """Publishes quasi-identifiers as they are.
+    """Publishes quasi-identifiers unchanged.
 
     Examples
     --------
@@ -29,7 +29,7 @@ class Bucket(Form):
     """
 
     name: ClassVar[str] = "bucket"
-    in_words: ClassVar[str] = "quasi-identifiers as they are"
+    in_words: ClassVar[str] = "unchanged quasi-identifiers"
     follows: ClassVar[str] = "bucket"
     own_records: ClassVar[bool] = True
 

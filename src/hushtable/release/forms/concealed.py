@@ -24,7 +24,7 @@ class Concealed(Sets):
     """
 
     name: ClassVar[str] = "concealed"
-    in_words: ClassVar[str] = "sets of values, for each record its own"
+    in_words: ClassVar[str] = "sets of values, one for each record"
     follows: ClassVar[str] = "concealed"
     own_records: ClassVar[bool] = True
     can_widen: ClassVar[bool] = False

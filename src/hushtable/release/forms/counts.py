@@ -264,9 +264,9 @@ class Counts(Form):
     Parameters
     ----------
     digits : int
-        Numbers are counted in bins of so many significant digits; 0 counts every number for itself.
+        Numbers are counted in bins with this many significant digits; 0 counts every number separately.
     dates : {"day", "month", "year"}
-        What dates are counted by.
+        Unit of dates.
 
     Examples
     --------
@@ -279,8 +279,8 @@ class Counts(Form):
     ['{30: 1, 31: 1}', '{53: 1}']
     """
 
-    digits: Annotated[int, AtLeast(0), "significant digits of the bins in which numbers are counted; 0: none"] = 2
-    dates: Annotated[Literal["day", "month", "year"], "what dates are counted by"] = "month"
+    digits: Annotated[int, AtLeast(0), "significant digits of the bins for numbers; 0 for exact numbers"] = 2
+    dates: Annotated[Literal["day", "month", "year"], "unit of dates"] = "month"
 
     name: ClassVar[str] = "counts"
     in_words: ClassVar[str] = "how often each value occurs in the class ({clerk: 3, teacher: 2})"
@@ -323,28 +323,28 @@ class Counts(Form):
         wrong = int(np.count_nonzero(counted != sizes))
         if wrong:
             raise DataError(
-                f"The counts of column {column.name!r} are not those of their classes: {wrong:,} of {len(sizes):,} "
-                "classes have another number of rows.",
+                f"The counts of column {column.name!r} do not match their classes: {wrong:,} of {len(sizes):,} "
+                "classes have a different number of rows.",
                 code="changed-cells",
-                hint="The file was changed after it was published: ask for the release as it was written.",
+                hint="The file was changed after it was published: ask for the original release.",
             )
 
     def check(self, algorithm: Algorithm, model: AllOf, missing: Missing) -> None:
         """Refuse counterfeits, people outside the table and empty cells that may stand for anything."""
         if algorithm.keeps_signatures:
             raise IncompatibleError(
-                f"{algorithm.name} may add counterfeits, and counts of a class would tell how many.",
+                f"{algorithm.name} may add counterfeits, and counts of a class would reveal how many.",
                 hint="Choose 'cells: regions', or another algorithm.",
             )
         for member in model.members:
             if member.stats_needed() & {Stat.POPULATION, Stat.BACKGROUND}:
                 raise IncompatibleError(
-                    f"{member.name} counts people outside the table, of whom counts of a class say nothing.",
+                    f"{member.name} counts people outside the table, which counts of a class do not cover.",
                     hint="Choose 'cells: regions', or another model.",
                 )
         if missing is Missing.WILDCARD:
             raise IncompatibleError(
-                "With 'missing: wildcard' an empty cell may stand for any value, and counts publish none.",
+                "With 'missing: wildcard', an empty cell may be any value, but counts have no such cell.",
                 hint="Write 'missing: own_category', or choose 'cells: regions'.",
             )
 

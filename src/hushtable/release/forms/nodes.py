@@ -37,7 +37,7 @@ class NodeCells(Cells):
     Attributes
     ----------
     level : int or int64 array, optional
-        For global recoding, the level that every cell is generalised to, or that each leaf is. A class that holds
+        For global recoding, the level that every cell is generalized to, or that each leaf is. A class that holds
         several nodes of that level (it was merged after all) is published at the lowest node above them.
     """
 
@@ -83,7 +83,7 @@ class NodeCells(Cells):
 
     @property
     def has_holes(self) -> bool:
-        """Whether the leaves of a node need not be neighbours."""
+        """Whether the leaves of a node need not be neighbors."""
         return not self.column.coded.contiguous
 
     @cached_property
@@ -281,7 +281,7 @@ class NodeCells(Cells):
     def said(self, group: int) -> str:
         """Return the level."""
         height, coded = int(self.height[group]), self.column.coded
-        return f"generalised to level {height} of {coded.height}, a cell of {self._of_all(group)}"
+        return f"generalized to level {height} of {coded.height}, a cell of {self._of_all(group)}"
 
     def finer(self, group: int) -> int | None:
         """Return the level of the published node."""

@@ -86,8 +86,8 @@ class PatternCells(NodeCells):
     def said(self, group: int) -> str:
         """Return that it was blanked, and why."""
         if self.blanked is not None and self.blanked[group]:
-            return "blanked: with other cells of its row it would show too few people"
-        return "blanked: its class does not agree on it"
+            return "blanked: with other cells of its row, it would apply to too few people"
+        return "blanked: the records of its class differ"
 
     def finer(self, group: int) -> int | None:
         """Return 1: the next finer cell of a pattern is the value itself."""
@@ -136,9 +136,9 @@ class Pattern(Form):
 
         if ROOT in names:
             raise IncompatibleError(
-                f"Column {column.name!r} is blanked where the records of a class differ, and nothing tells what a "
+                f"Column {column.name!r} is blanked if the records of a class differ, and nothing shows what a "
                 "blank hides.",
                 code="nothing-to-draw",
-                hint="Use an algorithm that generalises, such as mondrian, with 'cells: counts'.",
+                hint="Use an algorithm that generalizes, such as mondrian, with 'cells: counts'.",
             )
         return [meaning_of_value(name) for name in names]

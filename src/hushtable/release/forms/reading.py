@@ -187,9 +187,9 @@ def split_counts(cells: pa.Array, column: str) -> Parts:
 def not_counts(column: str) -> DataError:
     """The error of a cell that should be counts and is not."""
     return DataError(
-        f"Column {column!r} is published as counts, and some of its cells are none.",
+        f"Column {column!r} is published as counts, but some of its cells are not counts.",
         code="bad-cells",
-        hint="The file was changed after it was published: ask for the release as it was written.",
+        hint="The file was changed after it was published: ask for the original release.",
     )
 
 
@@ -537,5 +537,5 @@ def _unreadable(column: str) -> DataError:
     return DataError(
         f"Column {column!r} has cells that do not fit its policy.",
         code="bad-cells",
-        hint="The file was changed after it was published, or the policy is another one.",
+        hint="The file was changed after it was published, or the policy is a different one.",
     )

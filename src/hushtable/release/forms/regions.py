@@ -113,7 +113,7 @@ class RegionCells(Cells):
 
 @dataclass(frozen=True)
 class Regions(Form):
-    """Publishes regions with round bounds that nobody's value tells; ranges and sets of labels.
+    """Publishes regions with round bounds that reveal nobody's value; ranges and sets of labels.
 
     Examples
     --------
@@ -129,7 +129,7 @@ class Regions(Form):
     in_words: ClassVar[str] = "regions with round bounds, sets of labels ([20, 30), >= 80, {flu, cold})"
     instead_of: ClassVar[str] = "intervals"
     answers: ClassVar[str] = "downcoding"
-    # bounds lie between the values of neighbours
+    # bounds lie between the values of neighbors
     needs_all: ClassVar[bool] = True
 
     def for_kind(self, kind: Kind) -> Form:
@@ -145,7 +145,7 @@ class Regions(Form):
         return Cover.RANGE if kind.ordered else Cover.SET
 
     def from_members(self, column: QuasiColumn, offsets: IntArray, members: IntArray) -> Cells:
-        """Return regions whose bounds are moved outwards: nothing is known yet of the neighbours."""
+        """Return regions whose bounds are moved outwards: nothing is known yet of the neighbors."""
         if _beyond(column, members):
             return self._tight(column, offsets, members)
         plain = RegionCells(column, offsets, members)

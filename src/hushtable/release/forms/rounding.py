@@ -1,6 +1,6 @@
 """Round numbers: between two values, and around one.
 
-Bounds that are people's own values tell them. A round number between the values of two neighbours tells neither.
+Bounds that are people's own values tell them. A round number between the values of two neighbors tells neither.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ __all__ = [
 ]
 
 EXACT_DIGITS = 15
-"""Significant digits that every float keeps; of more, bins could not be told apart from their neighbours."""
+"""Significant digits that every float keeps; of more, bins could not be told apart from their neighbors."""
 
 FIRST_DAY = -719162
 """1 January of the year 1, in days since 1970: there is no date before it."""

@@ -1,9 +1,9 @@
-"""What a guard is: something that makes a release depend less on the records than a minimal algorithm would.
+"""The base of guards, which make a release depend less on the records than a minimal algorithm would.
 
 An adversary who knows how a release was made learns from what was *not* done: a class that was not divided, a cell that
-was not narrower. A guard randomises or over-generalises, so that the same release could well have come about
-otherwise. It has a say at three points: what the algorithm is given, which groups it made, which cells they publish.
-It never loosens anything: groups only grow and cells only widen, and what results is settled and verified like any
+was not narrower. A guard randomizes or over-generalizes, so that the same release could have come about
+differently. It acts at three points: the algorithm's input, the groups that it made, and the cells that they publish.
+It never loosens anything: groups only grow and cells only widen, and the result is settled and verified like any
 other release.
 """
 
@@ -77,6 +77,6 @@ class Guard(Parametrised, ABC):
         for member in model.members:
             if Monotone.MERGE not in member.monotone:
                 raise IncompatibleError(
-                    f"The {self.name} guard {why}, and {member.name} does not survive merging.",
-                    hint=f"Leave {self.name!r} out of 'guard', or choose another model.",
+                    f"The {self.name} guard {why}, but {member.name} does not survive merging.",
+                    hint=f"Remove {self.name!r} from 'guard', or choose another model.",
                 )

@@ -1,10 +1,10 @@
-"""The downcoding guard: cells do not hug the records.
+"""The downcoding guard: cells do not fit the records tightly.
 
 A minimal recoding publishes the smallest cell that covers a class, and Cohen shows that this undoes it: both ends of a
 range occur, every member of a set does, a node has records below two of its children. This guard widens cells at
 random: a range grows by up to twice ``spread`` times its width, any share of it below as likely as any other, a set
 gets from one to ``spread`` times its members more, a node is replaced by the one above with the chance ``climb``. So an
-end is one of several places that are as likely to be it, and no value of a generalised cell is sure to occur. Exact
+end is one of several places that are as likely to be it, and no value of a generalized cell is sure to occur. Exact
 cells are widened with the chance ``exact``: else the two values of a cell of two would occur for certain.
 
 Cells of a global recoding (one level for a whole column) say nothing of a class, and are left as they are. Widened
@@ -63,9 +63,11 @@ class DowncodingGuard(Guard):
     (True, True)
     """
 
-    spread: Annotated[float, Positive(), "share of itself by which a range or a set may grow"] = 0.5
-    climb: Annotated[float, Between(0, 1, closed="neither"), "chance that a node is replaced by the one above"] = 0.5
-    exact: Annotated[float, Between(0, 1, closed="neither"), "chance that an exact cell is widened"] = 0.1
+    spread: Annotated[float, Positive(), "share by which a range or a set may grow"] = 0.5
+    climb: Annotated[
+        float, Between(0, 1, closed="neither"), "probability that a node is replaced with the one above"
+    ] = 0.5
+    exact: Annotated[float, Between(0, 1, closed="neither"), "probability that an exact cell is widened"] = 0.1
 
     name: ClassVar[str] = "downcoding"
     answers: ClassVar[str] = "downcoding"
@@ -75,8 +77,8 @@ class DowncodingGuard(Guard):
         if algorithm.recoding is Recoding.CENTROID or algorithm.recoding.by_number:
             what = "representatives" if algorithm.recoding is Recoding.CENTROID else "its groups by number"
             raise IncompatibleError(
-                f"{algorithm.name} publishes {what}, and the downcoding guard widens cells alone.",
-                hint="Leave 'downcoding' out of 'guard', or choose an algorithm that generalises.",
+                f"{algorithm.name} publishes {what}, but the downcoding guard only widens cells.",
+                hint="Remove 'downcoding' from 'guard', or choose an algorithm that generalizes.",
             )
         if algorithm.recoding is Recoding.GLOBAL:
             return
@@ -84,8 +86,8 @@ class DowncodingGuard(Guard):
         for member in model.members:
             if member.stats_needed() & {Stat.POPULATION, Stat.BACKGROUND}:
                 raise IncompatibleError(
-                    f"{member.name} counts who else a class covers, and the downcoding guard widens cells afterwards.",
-                    hint="Leave 'downcoding' out of 'guard', or recode globally (optimal, incognito).",
+                    f"{member.name} counts who else a class covers, but the downcoding guard widens cells afterwards.",
+                    hint="Remove 'downcoding' from 'guard', or recode globally (optimal, incognito).",
                 )
 
     def check_table(self, table: TablePlan) -> None:
@@ -95,7 +97,7 @@ class DowncodingGuard(Guard):
             if column.role is Role.QUASI and isinstance(form, Form) and not form.can_widen:
                 raise IncompatibleError(
                     f"Column {column.name!r} is published as {form.name}, which the downcoding guard cannot widen.",
-                    hint="Choose 'cells: regions' or 'intervals', or leave 'downcoding' out of 'guard'.",
+                    hint="Choose 'cells: regions' or 'intervals', or remove 'downcoding' from 'guard'.",
                 )
 
     def recoded(self, problem: Problem, recoded: Recoded, coins: Coins) -> Recoded:

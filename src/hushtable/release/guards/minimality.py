@@ -1,10 +1,10 @@
-"""The minimality guard: groups are made blind to sensitive values, and merged where no model asks for it.
+"""The minimality guard: groups are made without using sensitive values, and merged more than the models require.
 
 Wong et al.'s remedy first makes groups without a look at sensitive values, and only then deals with those that violate
 the model, in a way that does not tell them from the others. Here: the algorithm is given the models that look at no
 sensitive value, a size below which no model can hold, and a table without sensitive columns, in which people with equal
 quasi-identifiers are told apart by secret lots. Its groups become the leaves of a binary tree over the
-quasi-identifiers, and neighbours in it are merged where one violates a model and, with the chance ``extra ** h`` at
+quasi-identifiers, and neighbors in it are merged where one violates a model and, with the chance ``extra ** h`` at
 height h, where none does. (Wong et al. distort the values of violating groups instead; this guard changes none.)
 
 What it promises. Take a class of 2^h blind groups, and two ways of dealing its values to its people. The adversary who
@@ -75,12 +75,12 @@ def blind_part(model: AllOf) -> AllOf:
 
 @dataclass(frozen=True)
 class MinimalityGuard(Guard):
-    """Makes groups blind to sensitive values, and merges more of them than the models need.
+    """Makes groups without using sensitive values, and merges more of them than the models require.
 
     Parameters
     ----------
     extra : float
-        The chance that two groups are merged though they need not be; at height h of the tree extra ** h.
+        The probability that two groups are merged without need; at height h of the tree, extra ** h.
 
     Examples
     --------
@@ -93,7 +93,7 @@ class MinimalityGuard(Guard):
     0.0
     """
 
-    extra: Annotated[float, Between(0, 1, closed="neither"), "chance of merging groups that need not be"] = 0.25
+    extra: Annotated[float, Between(0, 1, closed="neither"), "probability of merging groups without need"] = 0.25
 
     name: ClassVar[str] = "minimality"
     answers: ClassVar[str] = "minimality"
@@ -102,20 +102,20 @@ class MinimalityGuard(Guard):
         """Refuse models that do not survive merging, and algorithms that group by sensitive values."""
         if algorithm.recoding.by_number:
             raise IncompatibleError(
-                f"{algorithm.name} deals sensitive values to groups, so it cannot be blind to them as the minimality "
-                "guard asks.",
-                hint="Leave 'minimality' out of 'guard', or choose an algorithm that generalises.",
+                f"{algorithm.name} assigns sensitive values to groups, so it cannot ignore them as the minimality "
+                "guard requires.",
+                hint="Remove 'minimality' from 'guard', or choose an algorithm that generalizes.",
             )
         if looked_at := getattr(algorithm, "target", None) or getattr(algorithm, "within", None):
             raise IncompatibleError(
                 f"{algorithm.name} is guided by the values of {looked_at!r}, which the minimality guard hides from it.",
-                hint="Leave 'target', 'within' or the guard out.",
+                hint="Remove 'target', 'within' or the guard.",
             )
         if fixed := getattr(algorithm, "fixed", None):
             raise IncompatibleError(
-                f"{algorithm.name} keeps {', '.join(map(repr, fixed))} at one level, and the minimality guard raises "
+                f"{algorithm.name} keeps {', '.join(map(repr, fixed))} at one level, but the minimality guard raises "
                 "levels.",
-                hint="Leave 'fixed' or 'minimality' out.",
+                hint="Remove 'fixed' or 'minimality'.",
             )
         self.needs_merging(model, "merges groups")
         algorithm.check(blind_part(model), suppression)
@@ -199,7 +199,7 @@ def _ranks(problem: Problem, labels: IntArray, n: int) -> IntArray:
     return first
 
 
-# Groups in an order in which neighbours lie close together: halves, quarters and eighths of it are regions.
+# Groups in an order in which neighbors lie close together: halves, quarters and eighths of it are regions.
 #
 # Groups are divided again and again where they spread most, the lower ones first, at a power of two, so that the
 # ``i``-th stretch of ``2**h`` groups is one node of a binary tree over all of them. Only quasi-identifiers are

@@ -1,1 +1,1 @@
-"""A table drawn from what a release publishes: rows that are nobody's, in the original's columns and types."""
+"""Tables drawn from a release: rows that belong to nobody, in the original's columns and types."""

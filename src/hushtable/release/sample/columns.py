@@ -214,7 +214,7 @@ def _compared(numbers: AnyArray, condition: Condition, rule: Rule, kind: Kind) -
         found = convert(pa.array(known, pa.string()), kind, condition.column)
     except DataError:
         what = "a number" if kind is Kind.NUMERIC else "a date"
-        raise bad_rule(rule.text, f"{condition.column!r} is compared with what is not {what}") from None
+        raise bad_rule(rule.text, f"{condition.column!r} is compared with something that is not {what}") from None
     values = (found.cast(pa.int32()) if kind is Kind.DATE else found).to_numpy(zero_copy_only=False)
     if condition.sign == "in":
         return np.isin(numbers, values)

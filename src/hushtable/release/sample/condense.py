@@ -1,6 +1,6 @@
-"""Condensation: numbers drawn anew from the means and covariances of a release's classes.
+"""Condensation: numbers drawn from the means and covariances of a release's classes.
 
-A class of a verified release is summarised by the mean and the covariance of its numeric quasi-identifiers, and as many
+A class of a verified release is summarized by the mean and the covariance of its numeric quasi-identifiers, and as many
 records as it has are drawn from these. Other quasi-identifiers are drawn from their published cells, as in any sample;
 sensitive and insensitive values stay with their published row. So drawn rows follow from statistics of whole classes
 that satisfy the models, and from coins of the local secret. They need the original: a sample does not.
@@ -44,7 +44,7 @@ from hushtable.table.plan import ColumnPlan
 __all__ = ["CONDENSED", "DOMINANT", "FEWEST", "Moments", "condense_release", "eigen", "moments_of", "write_condensed"]
 
 CONDENSED = (
-    "Numbers are drawn from means and covariances of classes. Drawn rows are nobody's and are not k-anonymous "
+    "Numbers are drawn from means and covariances of classes. Drawn rows belong to nobody and are not k-anonymous "
     "themselves. One that matches a person does so by chance."
 )
 FEWEST = 3
@@ -65,9 +65,9 @@ def condense_release(release: Released, *, columns: Sequence[str] | None = None)
     sizes = np.bincount(labels)
     if sizes.min() < FEWEST:
         raise IncompatibleError(
-            f"The smallest class has {int(sizes.min())} rows: its mean would tell single values.",
+            f"The smallest class has {int(sizes.min())} rows: its mean would reveal single values.",
             code="small-classes",
-            hint=f"Ask for k-anonymity with k of at least {FEWEST}.",
+            hint=f"Use k-anonymity with k of at least {FEWEST}.",
         )
     coins = Coins.of_release(
         table_digest(release.encoded), policy_digest(release.plan.document, release.plan.seed)
@@ -95,38 +95,39 @@ def condense_release(release: Released, *, columns: Sequence[str] | None = None)
 
 
 def _check(release: Released) -> None:
-    """Refuse releases whose classes are not groups of people that may be summarised."""
+    """Refuse releases whose classes are not groups of people that may be summarized."""
     plan = release.plan
     if plan.algorithm.samples:
         raise IncompatibleError(
-            f"{plan.algorithm.name} says nothing about records but which cells are shared, and means would say more.",
+            f"{plan.algorithm.name} reveals only which cells records share, and means would reveal more.",
             code="sampled",
-            hint="Draw a sample instead: 'hushtable sample' reads the published files alone.",
+            hint="Draw a sample instead: 'hushtable sample' reads only the published files.",
         )
     if plan.algorithm.recoding not in _FORMS:
         raise IncompatibleError(
-            f"{plan.algorithm.name} publishes no classes of records that look alike, so there is nothing to condense.",
+            f"{plan.algorithm.name} publishes no equivalence classes to condense.",
             code="no-classes",
             hint="Choose another algorithm, such as mdav.",
         )
     for member in plan.model().members:
         if member.stats_needed() & {Stat.POPULATION, Stat.BACKGROUND}:
             raise IncompatibleError(
-                f"{member.name} counts people outside the table, and a mean is that of the people in it.",
+                f"{member.name} counts people outside the table, but a mean covers only people in it.",
                 code="population",
                 hint="Choose another model, such as k-anonymity.",
             )
     if plan.table.entity is not None:
         raise IncompatibleError(
-            "With 'entity' a person may have several rows, so a class of k people may be drawn from one person's rows.",
+            "With 'entity', a person may have several rows, so a class of k people may be drawn from one person's "
+            "rows.",
             code="entity",
-            hint="Give one row for each person, and leave 'entity' out.",
+            hint="Use a table with one row per person, and remove 'entity'.",
         )
     if plan.guards:
         raise IncompatibleError(
-            f"The guard {plan.guards[0].name} hides what its classes were made of, and their means would tell.",
+            f"The guard {plan.guards[0].name} hides what its classes were made of, which their means would reveal.",
             code="guards",
-            hint="Leave 'guard' out of the policy.",
+            hint="Remove 'guard' from the policy.",
         )
 
 
@@ -138,9 +139,9 @@ def _chosen(release: Released, columns: Sequence[str] | None) -> list[ColumnPlan
     wanted = names if columns is None else set(columns)
     for name in sorted(wanted - names):
         raise UsageError(
-            f"Column {name!r} is no numeric quasi-identifier of this release.",
+            f"Column {name!r} is not a numeric quasi-identifier of this release.",
             code="no-number",
-            hint=did_you_mean(name, names) or "Leave 'columns' out to take all numeric quasi-identifiers.",
+            hint=did_you_mean(name, names) or "Omit 'columns' to use all numeric quasi-identifiers.",
         )
     if not wanted:
         raise IncompatibleError(
@@ -169,7 +170,7 @@ def _numbers(release: Released, chosen: Sequence[ColumnPlan], labels: IntArray, 
             raise DataError(
                 f"Numbers of column {column.name!r} are too large for a covariance.",
                 code="too-large",
-                hint="Leave the column out of 'columns'.",
+                hint="Remove the column from 'columns'.",
             )
         if whole:
             out[column.name] = pa.array(np.rint(found[:, j]).astype(np.int64))
@@ -191,15 +192,15 @@ def _read(values: pa.ChunkedArray, column: ColumnPlan, release: Released) -> tup
         raise DataError(
             f"Column {column.name!r} has missing values, which have no mean.",
             code="missing-numbers",
-            hint="Leave the column out of 'columns': it is then drawn from its published cells.",
+            hint="Remove the column from 'columns': it is then drawn from its published cells.",
         )
     numbers = decode(data.data).to_numpy(zero_copy_only=False)
     whole = pa.types.is_integer(data.values.type)
     if whole and np.any((numbers > _LARGEST) | (numbers < -_LARGEST)):
         raise DataError(
-            f"Column {column.name!r} has whole numbers beyond 2**53, which are no measurements.",
+            f"Column {column.name!r} has whole numbers beyond 2**53, which are not measurements.",
             code="too-large",
-            hint="Leave the column out of 'columns'.",
+            hint="Remove the column from 'columns'.",
         )
     return numbers.astype(np.float64), whole
 
@@ -266,7 +267,7 @@ _FLAT = 1e-9
 
 @dataclass(frozen=True)
 class Moments:
-    """What groups of records are summarised by.
+    """What groups of records are summarized by.
 
     Attributes
     ----------

@@ -136,7 +136,7 @@ def _impossible(columns: Mapping[str, Drawn | Fixed], rules: Sequence[Rule], bro
     rule = next(rule for rule in rules if _breaks(columns, rule, broken).any())
     rows = int(_breaks(columns, rule, broken).sum())
     return UsageError(
-        f"The rule {rule.text!r} was not kept: {rows:,} rows still break it, although they were drawn again.",
+        f"The rule {rule.text!r} could not be satisfied: {rows:,} rows still violate it after new draws.",
         code="rule-impossible",
-        hint="Leave the rule out, or write one that the published cells allow.",
+        hint="Remove the rule, or write one that the published cells allow.",
     )

@@ -41,9 +41,9 @@ def check_opened(release: Released) -> None:
     told = getattr(release.origin, "told", None)
     if told is not None and told.get("rows") != release.table.num_rows:
         raise DataError(
-            f"The published file has {release.table.num_rows:,} rows, release.json speaks of another number.",
+            f"The published file has {release.table.num_rows:,} rows, but release.json has another number.",
             code="mismatch",
-            hint="Take the release as it was written.",
+            hint="Use the release as it was written.",
         )
     try:
         release.verification.raise_if_violated()
@@ -71,28 +71,28 @@ def check_sample_target(path: Path, *, overwrite: bool = False) -> None:
     --------
     >>> check_sample_target(Path("microdata.xlsx"))
     Traceback (most recent call last):
-    hushtable.errors.OutputError: A sample is written as .csv or .parquet. Got 'microdata.xlsx' instead.
+    hushtable.errors.OutputError: A sample must be .csv or .parquet. Got 'microdata.xlsx' instead.
     """
     if path.suffix not in _ENDINGS:
-        raise OutputError(f"A sample is written as .csv or .parquet. Got {path.name!r} instead.", code="unknown-format")
+        raise OutputError(f"A sample must be .csv or .parquet. Got {path.name!r} instead.", code="unknown-format")
     place = Path(os.path.realpath(path))
     for folder in place.parents:
         if (folder / "release.json").is_file() or (folder / COMPANION).is_file():
             raise OutputError(
-                f"{str(path)!r} is in the folder of a release, and a sample is no part of one.",
+                f"{str(path)!r} is in the folder of a release, but a sample is not part of it.",
                 code="in-release",
                 hint="Choose another folder.",
             )
     if place.name in ("release.csv", "release.parquet"):
         raise OutputError(
-            f"A sample is not called {place.name!r}: it would be taken for a release.",
+            f"A sample must not be named {place.name!r}, like a file of a release.",
             code="in-release",
             hint="Choose another name, such as microdata.csv.",
         )
     there = [p.name for p in (place, note_path(place)) if p.exists()]
     if there and not overwrite:
         raise OutputError(
-            f"There is already a file {there[0]!r}.",
+            f"The file {there[0]!r} exists already.",
             code="exists",
             hint="Choose another name, or add --overwrite.",
         )

@@ -90,7 +90,7 @@ def _tokens(text: str) -> Iterator[_Token]:
     while at < end:
         found = _TOKEN.match(text, at)
         if found is None:
-            raise bad_rule(text, "it has a sign that means nothing here, or a quote that does not end")
+            raise bad_rule(text, "it has an unknown sign, or a quote that does not end")
         kind = str(found.lastgroup)
         yield kind, found[kind]
         at = found.end()

@@ -118,14 +118,14 @@ def _checked_rows(rows: int | None, published: int) -> int:
         return published
     if isinstance(rows, bool) or not isinstance(rows, int) or rows < 1:
         raise UsageError(
-            f"A sample has at least one row. Got {rows!r} instead.",
+            f"A sample must have at least one row. Got {rows!r} instead.",
             code="rows",
-            hint="Leave rows out to draw as many as the release has.",
+            hint="Omit rows to draw as many as the release has.",
         )
     if rows > MOST_TIMES * published:
         raise UsageError(
-            f"{rows:,} rows are more than {MOST_TIMES} times the {published:,} that are published: they would tell "
-            "nothing new.",
+            f"{rows:,} rows are more than {MOST_TIMES} times the {published:,} published rows: they would add "
+            "no information.",
             code="rows",
             hint=f"Ask for at most {MOST_TIMES * published:,}.",
         )
@@ -170,8 +170,8 @@ def read_columns(
         found = read_cells(form_shown(plan, column, recoding), text, column)
         if np.any(np.diff(found.offsets) == 0):
             raise IncompatibleError(
-                f"Column {column.name!r} is published as '*' everywhere, and the policy lists no values of it: there "
-                "is nothing to draw from.",
+                f"Column {column.name!r} is published as '*' everywhere, and the policy lists no values of it, so "
+                f"there is nothing to draw from.",
                 code="nothing-to-draw",
                 hint="Give the column a taxonomy in the policy, or publish 'cells: counts'.",
             )
@@ -238,7 +238,7 @@ class _Dealing:
             for name in (c.column for c in rule.conditions):
                 if name not in planned:
                     raise UsageError(
-                        f"The rule {rule.text!r} names {name!r}, and the release has no such column.",
+                        f"The rule {rule.text!r} names {name!r}, but the release has no such column.",
                         code="rule",
                         hint=did_you_mean(name, planned),
                     )

@@ -1,1 +1,1 @@
-"""Small SVG charts with text alternatives, drawn by hand: no library, no script, no external asset."""
+"""Small hand-written SVG charts with text alternatives: no library, no script, no external asset."""

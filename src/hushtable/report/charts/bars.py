@@ -22,7 +22,7 @@ def bar_chart(
     most: float | None = None,
     narrow: bool = False,
 ) -> Markup:
-    """Draw (label, value) rows; ``most`` fixes the end of the scale, ``show`` and ``scale`` write numbers.
+    """Draw (label, value) rows; ``most`` fixes the end of the scale, ``show`` and ``scale`` format numbers.
 
     Examples
     --------

@@ -1,6 +1,6 @@
-"""What all charts share: rows with a label, one horizontal scale, and a text alternative.
+"""Shared parts of all charts: rows with a label, one horizontal scale, and a text alternative.
 
-A chart is a figure with an SVG (role img, title and description) and, folded away, the same numbers as a table.
+A chart is a figure with an SVG (role img, title and description) and the same numbers as a folded table.
 """
 
 from __future__ import annotations
@@ -16,10 +16,10 @@ __all__ = ["NARROW", "WIDE", "Frame", "data_table", "figure", "short", "ticks"]
 WIDE = (176, 360, 124)
 """Widths of the three parts of a row: its label, its marks, its numbers."""
 NARROW = (156, 172, 108)
-"""The same for charts that stand beside each other."""
+"""The same for charts that are placed side by side."""
 TOP, BOTTOM = 6, 26
 _CHARACTER = 7.0
-"""Of the widest of the usual fonts: a label must not begin outside of the drawing."""
+"""Character width of the widest common font: a label must not start outside the drawing."""
 
 
 def ticks(most: float) -> list[float]:
@@ -39,7 +39,7 @@ def ticks(most: float) -> list[float]:
 
 
 def short(label: str, width: int) -> str:
-    """Shorten a label to what fits into a width.
+    """Shorten a label to fit a width.
 
     Examples
     --------
@@ -58,9 +58,9 @@ class Frame:
     ----------
     labels : sequence of str
     most : float
-        The greatest number that is drawn.
+        The largest number that is drawn.
     show : callable
-        How a number of the scale is written.
+        Formats a number of the scale.
     row : int
         Height of a row.
     widths : tuple of int
@@ -75,29 +75,29 @@ class Frame:
 
     @property
     def left(self) -> int:
-        """Where 0 is."""
+        """Position of 0."""
         return self.widths[0]
 
     @property
     def marks(self) -> list[float]:
-        """Where the scale has its grid lines."""
+        """Positions of the grid lines."""
         return ticks(self.most)
 
     def x(self, value: float) -> float:
-        """Where a number lies."""
+        """Return the position of a number."""
         return round(self.left + self.widths[1] * min(max(value / self.marks[-1], 0.0), 1.0), 2)
 
     def y(self, i: int) -> float:
-        """The middle of a row."""
+        """Return the vertical center of a row."""
         return TOP + self.row * (i + 0.5)
 
     @property
     def height(self) -> int:
-        """Of the whole drawing."""
+        """Height of the whole drawing."""
         return TOP + self.row * len(self.labels) + BOTTOM
 
     def value(self, i: int, text: str) -> Markup:
-        """The numbers of a row, at its end."""
+        """Return the numbers of a row, at its end."""
         return tag("text", text, x=self.left + self.widths[1] + 10, y=round(self.y(i) + 4, 2), class_="value")
 
     def draw(self, key: str, title: str, description: str, *marks: Child) -> Markup:
@@ -130,7 +130,7 @@ class Frame:
 
 
 def figure(drawing: Markup, caption: Child, table: Markup, legend: Markup | None = None) -> Markup:
-    """Put a drawing, its caption and its numbers together."""
+    """Combine a drawing, its caption and its numbers."""
     numbers = tag("details", tag("summary", "The numbers as a table"), table, class_="numbers")
     return tag("figure", tag("figcaption", caption), legend, drawing, numbers)
 

@@ -1,4 +1,4 @@
-"""A dot with its confidence interval in each row, and a tick where guessing would be."""
+"""A dot with its confidence interval in each row, and a tick at the rate of guessing."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ __all__ = ["Interval", "interval_chart"]
 
 @dataclass(frozen=True)
 class Interval:
-    """One row: a rate between 0 and 1, its interval, and what it is compared with."""
+    """One row: a rate between 0 and 1, its interval, and its baseline."""
 
     label: str
     rate: float
@@ -26,7 +26,7 @@ class Interval:
 
 
 def interval_chart(key: str, title: str, rows: Sequence[Interval], *, caption: Child) -> Markup:
-    """Draw rates with intervals beside their baselines.
+    """Draw rates with intervals, compared with their baselines.
 
     Examples
     --------

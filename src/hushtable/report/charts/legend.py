@@ -1,4 +1,4 @@
-"""Legends: what each mark of a chart means, told apart by shape as well as by colour."""
+"""Legends: the meaning of each mark of a chart, distinguished by shape as well as by color."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ __all__ = ["legend"]
 
 
 def legend(*entries: tuple[str, str]) -> Markup:
-    """Return a legend of (class of the mark, what it means).
+    """Return a legend of (class of the mark, meaning).
 
     Examples
     --------

@@ -29,7 +29,7 @@ class Curve:
 
 @dataclass(frozen=True)
 class Plane:
-    """A rectangle of numbers and where they lie in the drawing.
+    """A rectangle of numbers and its position in the drawing.
 
     Attributes
     ----------
@@ -44,7 +44,7 @@ class Plane:
     y_name: str
 
     def at(self, x: float, y: float) -> tuple[float, float]:
-        """Where a point lies.
+        """Return the position of a point.
 
         Examples
         --------
@@ -88,9 +88,9 @@ def line_chart(
     key: str, title: str, curves: Sequence[Curve], *, x: str, y: str, caption: Child, show: Callable[[float], str],
     zero: bool = True,
 ) -> Markup:  # fmt: skip
-    """Draw lines, with their bands, over one scale that begins at 0, or below the least value without ``zero``.
+    """Draw lines with their bands over one scale that starts at 0, or below the least value without ``zero``.
 
-    A published line has the colour and the shape of the line of ours with the same name.
+    A published line has the color and the shape of our line with the same name.
 
     Examples
     --------
@@ -155,7 +155,7 @@ def _path(places: Sequence[tuple[float, float]]) -> str:
 
 
 def _mark(x: float, y: float, number: int, kind: str) -> Markup:
-    """A mark whose shape tells lines apart without colour."""
+    """A mark whose shape distinguishes lines without color."""
     shape = number % _SHAPES
     if shape == 0:
         return tag("circle", cx=x, cy=y, r=3.6, class_=f"mark {kind}")

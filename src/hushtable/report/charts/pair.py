@@ -27,15 +27,15 @@ def pair_chart(
     Parameters
     ----------
     key : str
-        What tells this chart from others of the page.
+        Distinguishes this chart from others on the page.
     title : str
-        For people who do not see it, with ``caption`` above it for all.
+        For people who do not see the chart; ``caption`` appears above it for everybody.
     show, scale : callables
-        How numbers are written at the rows and along the scale.
+        Format numbers in the rows and along the scale.
     head : str
-        What the rows are, for the table.
+        Heading of the rows, for the table.
     narrow : bool
-        Whether it stands beside another one.
+        Whether it is placed next to another one.
 
     Examples
     --------

@@ -1,1 +1,1 @@
-"""What a report says, as data: the page and the JSON file are both made of it."""
+"""The contents of a report as data, from which the page and the JSON file are made."""

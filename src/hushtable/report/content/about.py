@@ -1,4 +1,4 @@
-"""What a person says about a release in its evidence: which data, for what, and who receives them."""
+"""The publisher's statements about a release in its evidence: the data, the purpose and the recipients."""
 
 from __future__ import annotations
 
@@ -17,17 +17,17 @@ __all__ = ["About", "Recipient", "read_about"]
 
 
 class Recipient(Part):
-    """Somebody who gets the release."""
+    """A recipient of the release."""
 
     name: str
     holds: tuple[str, ...] = ()
     """published columns whose values the recipient may already hold about people"""
     terms: str = ""
-    """under which contract or law"""
+    """the contract or law that applies"""
 
 
 class About(Part):
-    """What the evidence says about a release beyond what can be computed.
+    """Statements in the evidence that cannot be computed.
 
     Examples
     --------
@@ -38,21 +38,21 @@ class About(Part):
     dataset: str = ""
     """the table's name"""
     purpose: str = ""
-    """what it may be used for"""
+    """permitted uses"""
     organisation: str = ""
-    """who publishes it"""
+    """publisher"""
     signer: str = ""
-    """who signs, and in which role"""
+    """signer and role"""
     recipients: tuple[Recipient, ...] = ()
 
 
 def read_about(given: About | Mapping[str, Any] | str | os.PathLike[str] | None) -> About:
-    """Return what is said about a release: as data, or from a YAML file.
+    """Return the statements about a release: from data, or from a YAML file.
 
     Raises
     ------
     UsageError
-        If the file cannot be read, or says something else.
+        If the file cannot be read, or contains something else.
 
     Examples
     --------
@@ -60,7 +60,7 @@ def read_about(given: About | Mapping[str, Any] | str | os.PathLike[str] | None)
     'Admissions'
     >>> read_about({"datset": "Admissions"})
     Traceback (most recent call last):
-    hushtable.errors.UsageError: What is said about the release is not understood at 'datset': Extra inputs are not ...
+    hushtable.errors.UsageError: The statement about the release is not valid at 'datset': Extra inputs are not ...
     """
     if given is None or isinstance(given, About):
         return given or About()
@@ -72,9 +72,9 @@ def read_about(given: About | Mapping[str, Any] | str | os.PathLike[str] | None)
         first = error.errors()[0]
         place = ".".join(str(part) for part in first["loc"])
         raise UsageError(
-            f"What is said about the release is not understood at {place!r}: {first['msg']}.",
+            f"The statement about the release is not valid at {place!r}: {first['msg']}.",
             code="about",
-            hint="It may say dataset, purpose, organisation, signer and recipients (name, holds, terms).",
+            hint="It may contain dataset, purpose, organisation, signer and recipients (name, holds, terms).",
         ) from None
 
 
@@ -88,5 +88,5 @@ def _load(path: Path) -> Mapping[str, Any]:
     except (yaml.YAMLError, UnicodeDecodeError):
         raise UsageError(f"{str(path)!r} is not YAML.", code="about", hint="Write 'dataset: ...' in it.") from None
     if not isinstance(found, Mapping):
-        raise UsageError(f"{str(path)!r} says nothing.", code="about", hint="Write 'dataset: ...' in it.")
+        raise UsageError(f"{str(path)!r} is empty.", code="about", hint="Write 'dataset: ...' in it.")
     return found

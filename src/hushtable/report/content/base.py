@@ -1,4 +1,4 @@
-"""What every part of a report is: frozen data without values of records."""
+"""The base of every part of a report: frozen data without values of records."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ __all__ = ["Part", "finite"]
 
 
 class Part(BaseModel):
-    """A part of a report: immutable, nothing unknown in it, and every number one that JSON can write."""
+    """A part of a report: immutable, without unknown fields, and with numbers that JSON can express."""
 
     model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False, use_attribute_docstrings=True)
 
 
 def finite(number: float | None) -> float | None:
-    """Return a number, or None where it is not defined.
+    """Return a number, or None if it is not defined.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""What was promised and what was found: models, adversaries, risks, attacks."""
+"""Promises and findings: models, adversaries, risks, attacks."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ __all__ = [
 
 
 class ModelQuantity(Part):
-    """One of the quantities that a model bounds, where it bounds several."""
+    """One of the quantities that a model bounds, if it bounds several."""
 
     quantity: str
     """the parameter that bounds it"""
@@ -31,18 +31,18 @@ class ModelQuantity(Part):
 
 
 class ModelEvidence(Part):
-    """One privacy model: what it asks of every class, and what the worst class achieves."""
+    """One privacy model: what it requires of every class, and what the worst class achieves."""
 
     model: str
     """its name"""
     summary: str
-    """what it asks, in a sentence"""
+    """its requirement, in a sentence"""
     column: str | None
     """the sensitive column, or columns, that it protects"""
     parameters: dict[str, str]
-    """as in the policy; parameters that hold values of the table are not spelt out"""
+    """as in the policy; parameters that hold values of the table are omitted"""
     threats: tuple[Literal["identity", "attribute"], ...]
-    """what it protects against: who a record is, what a person's value is"""
+    """what it protects: a person's identity, a person's sensitive value"""
     comparison: Literal[">=", "<=", "<"]
     """how the achieved number is compared with the bound"""
     bound: float
@@ -50,14 +50,14 @@ class ModelEvidence(Part):
     achieved: float | None
     """of the worst class, recomputed from the published cells"""
     quantities: tuple[ModelQuantity, ...] = ()
-    """what to read instead of bound and achieved, which are a margin then: only where the model bounds several"""
+    """only for a model that bounds several quantities: read these instead of bound and achieved, which are a margin"""
     violations: int
     """classes that violate it"""
     holds: bool
 
 
 class Adversary(Part):
-    """Somebody whom the release was held against."""
+    """An adversary against whom the release was assessed."""
 
     name: str
     knows: str
@@ -65,7 +65,7 @@ class Adversary(Part):
     wants: str
     """what counts as success"""
     evidence: Literal["risk", "attack"]
-    """whether success was computed from class sizes or tried out"""
+    """whether success was computed from class sizes or measured by an attack"""
 
 
 class RiskNumbers(Part):
@@ -84,10 +84,10 @@ class RiskEvidence(Part):
     name: str
     summary: str
     basis: str
-    """what class sizes were counted in"""
+    """unit of the class sizes"""
     threshold: float
     comparison: str
-    """a person is at risk where (risk) (comparison) (threshold)"""
+    """a person is at risk if (risk) (comparison) (threshold)"""
     before: RiskNumbers
     after: RiskNumbers
 
@@ -104,7 +104,7 @@ class Band(Part):
 
 
 class AttackEvidence(Part):
-    """One attack: how often the adversary was right, and how often without the release."""
+    """One attack: how often the adversary was right, compared with guessing without the release."""
 
     name: str
     knowledge: str
@@ -122,32 +122,32 @@ class AttackEvidence(Part):
     """whether the whole interval lies above the baseline"""
     remedy: str
     learns: Literal["person", "value", "alone", "presence", "cell"] = "value"
-    """what a right guess tells: who a row is, a sensitive value, that a description fits one person alone, that
-    somebody is in the table, or an exact cell"""
+    """what a correct guess reveals: which person a row belongs to, a sensitive value, that a description fits only one
+    person, that a person is in the table, or an exact cell"""
 
 
 class RecipientEvidence(Part):
-    """What one recipient could do with what it already holds."""
+    """What one recipient could do with data that it already holds."""
 
     name: str
     holds: tuple[str, ...]
     """published columns that it may hold about people"""
     terms: str
     smallest: int
-    """published rows in the smallest group that looks alike in those columns"""
+    """published rows in the smallest group of rows that look the same in those columns"""
     highest: float
     """highest chance to pick the right row for a person"""
     average: float
     share_at_risk: float
     """share of the rows above the report's threshold"""
     learnt: str | None
-    """the sensitive column that is learnt for certain most often; none where there is none to learn"""
+    """the sensitive column that is most often learned with certainty; none if there is none to learn"""
     share_learnt: float
     """share of the rows whose group has one value of that column"""
 
 
 class NotRun(Part):
-    """An attack that could not be tried, and why."""
+    """An attack that could not be run, and why."""
 
     name: str
     reason: str

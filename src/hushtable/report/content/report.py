@@ -32,11 +32,11 @@ __all__ = [
 ]
 
 FORMAT = "hushtable-report/2"
-"""Name and version of the JSON file's format; it changes whenever a reader would have to."""
+"""Name and version of the JSON file's format; it changes whenever readers must change."""
 
 
 class Provenance(Part):
-    """What was released, from what, by what."""
+    """The release, its input and the software that made it."""
 
     created: str
     """when the report was made (UTC)"""
@@ -59,20 +59,20 @@ class Provenance(Part):
     algorithm_summary: str
     algorithm_parameters: dict[str, str]
     recoding: str
-    """how records of a class come to look alike, in words"""
+    """how records of a class become identical, in words"""
     guards: tuple[str, ...]
-    """what was done against adversaries who know the algorithm"""
+    """protection against adversaries who know the algorithm"""
     notes: dict[str, str]
-    """what the algorithm says about its result"""
+    """the algorithm's notes about its result"""
 
 
 class Treatment(Part):
-    """Sizes, what was left out, and what an empty cell means."""
+    """Sizes, suppression, and the meaning of an empty cell."""
 
     released: int
     """records"""
     counterfeits: int
-    """published records that are nobody's"""
+    """published records that belong to nobody"""
     suppressed: int
     suppressed_share: float
     suppression_limit: float
@@ -93,14 +93,14 @@ class Treatment(Part):
 
 
 class Rules(Part):
-    """What keeps values of people out of this report."""
+    """Protection of people's values in this report."""
 
     least: int
-    """records that a bar has at least"""
+    """minimum number of records of a bar"""
     rounding: int
-    """counts of bars are multiples of it"""
+    """counts of bars are multiples of this"""
     labels: bool
-    """whether values were named, because the user asked for it"""
+    """whether values are named, at the user's request"""
     sentences: tuple[str, ...]
 
 
@@ -119,11 +119,11 @@ class Usefulness(Part):
     grade: Literal["useful", "coarse", "nearly empty"]
     words: str
     changes: tuple[str, ...]
-    """changes of the policy, the one that gains most first"""
+    """changes to the policy, the most beneficial first"""
 
 
 class Facts(Part):
-    """All that was found, whatever the template."""
+    """All findings, for any template."""
 
     provenance: Provenance
     treatment: Treatment
@@ -139,7 +139,7 @@ class Facts(Part):
     accuracy: tuple[Accuracy, ...]
     rules: Rules
     files: tuple[Published, ...] = ()
-    """the files of the release; none where it was not saved"""
+    """the files of the release; none if it was not saved"""
     recipients: tuple[RecipientEvidence, ...] = ()
     usefulness: Usefulness | None = None
     warnings: tuple[str, ...] = ()
@@ -152,7 +152,7 @@ class Finding(Part):
     question: str
     answer: str
     status: Literal["met", "not met", "to judge", "stated"]
-    """'to judge': the numbers are there, and a person has to decide; 'stated': nothing to decide"""
+    """'to judge': the numbers are given, and a person has to decide; 'stated': no decision is needed"""
     evidence: tuple[str, ...]
 
 
@@ -178,14 +178,14 @@ class Report(Part):
     title: str
     template: str
     about: str
-    """whose questions the template answers"""
+    """the readers whose questions the template answers"""
     summary: Summary
     findings: tuple[Finding, ...]
     facts: Facts
     limits: tuple[str, ...]
     """what no release of this kind can promise"""
     about_release: About = About()
-    """what its publisher says about it"""
+    """the publisher's statements about the release"""
 
 
 def report_schema() -> dict[str, Any]:

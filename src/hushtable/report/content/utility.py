@@ -10,24 +10,24 @@ __all__ = ["Accuracy", "Association", "Bar", "ColumnEvidence", "Depth", "Measure
 
 
 class Bar(Part):
-    """One bar of a histogram, of at least as many records as the report's rule asks."""
+    """One bar of a histogram, with at least the number of records that the report's rule requires."""
 
     label: str
     before: int
     """records of the input, rounded"""
     after: int
-    """records of the release, rounded; a generalised cell is spread evenly over what it covers"""
+    """records of the release, rounded; a generalized cell is spread evenly over the values that it covers"""
 
 
 class Depth(Part):
-    """How many records were generalised to one height of the hierarchy."""
+    """Number of records that were generalized to one level of the hierarchy."""
 
     level: int
     share: float
 
 
 class ColumnEvidence(Part):
-    """One column: what was done to it, and what that changed."""
+    """One column: what was done to it, and the effect."""
 
     name: str
     role: Literal["identifier", "quasi", "sensitive", "insensitive", "pseudonym", "weight", "cluster", "drop"]
@@ -35,19 +35,19 @@ class ColumnEvidence(Part):
     treatment: str
     """what happened to it, in words"""
     treatments: tuple[str, ...] = ()
-    """what changed its values before records were grouped, by name"""
+    """treatments of its values before records were grouped, by name"""
     distinct: int | None
-    """different values of the released records"""
+    """distinct values of the released records"""
     missing: int | None
     """empty cells of the released records, rounded"""
     height: int | None
-    """steps of its hierarchy"""
+    """height of its hierarchy"""
     depths: tuple[Depth, ...]
     """where the released records are in the hierarchy: the level of the lowest node that covers the cell; 0 is exact"""
     nodes: bool
     """whether the published cells are these nodes; ranges and sets are narrower"""
     covered: float | None
-    """average share of the domain that a published cell leaves open: 0 is exact, 1 says nothing"""
+    """average share of the domain that a published cell covers: 0 is exact, 1 is no information"""
     shift: float | None
     """how far the distribution moved: total variation distance over the bars, 0 to 1"""
     bars: tuple[Bar, ...]
@@ -56,7 +56,7 @@ class ColumnEvidence(Part):
 
 
 class Association(Part):
-    """How strongly two columns go together, before and after (Cramér's V over the columns' bars)."""
+    """The association of two columns before and after (Cramér's V over the columns' bars)."""
 
     columns: tuple[str, str]
     before: float

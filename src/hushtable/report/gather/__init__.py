@@ -1,1 +1,1 @@
-"""From a release to the data of its report, one kind of evidence per file."""
+"""Gathering of the data of a report from a release, one kind of evidence per file."""

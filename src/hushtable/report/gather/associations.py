@@ -1,8 +1,8 @@
-"""How strongly columns go together, before and after: Cramér's V over the columns' bins.
+"""Association of columns before and after: Cramér's V over the columns' bins.
 
-After anonymization the joint distribution is the one that an analyst would take from the release: classes spread evenly
-over what their cells cover. Where sensitive values are linked to people by their group alone, each value of a group is
-anybody's of it.
+After anonymization, the joint distribution is the one that an analyst would take from the release: classes are spread
+evenly over the values that their cells cover. If sensitive values are linked to people only by group, each value of a
+group may belong to anyone in it.
 """
 
 from __future__ import annotations
@@ -29,9 +29,9 @@ class Binned:
     name : str
     bins : Bins
     before : int64 array
-        The bin of every input record; -1 where it is not shown.
+        The bin of every input record; -1 if it is not shown.
     shares : float array, optional
-        Of a quasi-identifier: the share of each class in each bin. None where records keep their value.
+        Share of each class in each bin of a quasi-identifier. None if records keep their value.
     """
 
     name: str
@@ -53,7 +53,7 @@ def associations(
     sizes : int64 array
         Records of each class.
     groups : int64 array, optional
-        The group of every input record among which its sensitive values are hidden, where there are such.
+        Group in which the sensitive values of every input record are hidden, if there are such groups.
     """
     usable = [c for c in columns if len(c.bins) > 1]
     return tuple(
@@ -67,7 +67,7 @@ def associations(
 
 
 def cramers_v(table: FloatArray) -> float:
-    """Cramér's V of a contingency table: 0 for independence, 1 where one column tells the other.
+    """Cramér's V of a contingency table: 0 for independence, 1 if one column determines the other.
 
     Examples
     --------

@@ -22,7 +22,7 @@ def attack_evidence(
 ) -> tuple[tuple[AttackEvidence, ...], tuple[NotRun, ...]]:
     """Run attacks: all, none, or those named.
 
-    Attacks that lack something are told apart, with what they lack; one that was asked for by name raises.
+    Attacks that lack an input are listed separately with the reason; one that was requested by name raises.
     """
     names = list(known) if wanted is True else [] if wanted is False else list(wanted)
     for name in names:

@@ -1,10 +1,10 @@
-"""Bins: what a histogram may show of a column without showing anybody's value.
+"""Bins: what a histogram may show of a column without showing a person's value.
 
-- Every bin holds at least ``least`` records of the input; smaller ones are joined with a neighbour, or stay out.
-- Numbers are cut at round edges that come from a coarse grid, never from the least or greatest value: the outer bins
+- Every bin holds at least ``least`` records of the input; smaller ones are merged with a neighbor or omitted.
+- Numbers are cut at round edges that come from a coarse grid, never from the minimum or maximum: the outer bins
   are open. Dates are cut at months and years.
-- Labels, and numbers of which there are few, are told apart by their rank ("value 2"), many labels with a hierarchy by
-  the nodes of one of its levels ("group 2"); their own names stand there only where the user asked for it.
+- Labels, and numbers with few distinct values, are identified by rank ("value 2"); columns with many labels and a
+hierarchy, by the nodes of one of its levels ("group 2"). Their names appear only at the user's request.
 """
 
 from __future__ import annotations
@@ -23,10 +23,10 @@ from hushtable.table.encoded import numbers_of
 __all__ = ["FEW", "MOST", "Bins", "bins_of"]
 
 FEW = 12
-"""Numbers or dates of which there are no more than this are values of their own, not ranges."""
+"""Up to this number, distinct numbers or dates are single values instead of ranges."""
 
 MOST = 12
-"""Labels that have a bin of their own."""
+"""Maximum number of labels with a bin of their own."""
 
 _LEAST_RANGE = 1e-290
 
@@ -35,15 +35,15 @@ _MONTHS = (1, 3, 6, 12, 24, 60, 120, 240, 600, 1200)
 
 @dataclass(frozen=True)
 class Bins:
-    """Which bin each value of a column falls into.
+    """The bin of each value of a column.
 
     Attributes
     ----------
     labels : tuple of str
     of_code : int64 array
-        The bin of every code; -1 for what is not shown.
+        The bin of every code; -1 if it is not shown.
     edges : float array
-        Where ranges begin, the first one excepted; empty where bins are no ranges.
+        Starts of the ranges except the first; empty if bins are not ranges.
     caption : str
     """
 
@@ -65,13 +65,13 @@ def bins_of(
     ----------
     coded : Coded
     counts : int64 array
-        How many records of the input have each code.
+        Number of input records with each code.
     least : int
-        Records that every bin holds at least.
+        Minimum number of records in a bin.
     named : bool
         Whether values that enough records share may be named.
     released : int64 array, optional
-        How many records of the release have each code: who has no place in it is not named.
+        Number of released records with each code: values without released records are not named.
 
     Examples
     --------
@@ -94,7 +94,7 @@ def bins_of(
 
 
 def _ranks(coded: Coded, counts: IntArray, least: int, known: IntArray | None) -> Bins:
-    """Number the values; or name them by their labels, as far as ``known`` says that enough records have them."""
+    """Number the values, or name those that enough records have according to ``known``."""
     named = known is not None
     first = int(coded.missing)
     codes = np.arange(first, coded.size)
@@ -124,7 +124,7 @@ def _ranks(coded: Coded, counts: IntArray, least: int, known: IntArray | None) -
 
 
 def _nodes(coded: Coded, counts: IntArray, least: int, known: IntArray | None) -> Bins | None:
-    """Nodes of the lowest level that has few enough to show nearly everybody; None where values themselves do."""
+    """Return nodes of the lowest level with few enough to show nearly everybody; None if values themselves are few."""
     first = int(coded.missing)
     if np.count_nonzero(counts[first:]) <= MOST:
         return None
@@ -186,7 +186,7 @@ def _labels(starts: list[str], ends: list[str]) -> tuple[str, ...]:
 
 
 def _grid(numbers: FloatArray, counts: IntArray, least: int, coded: Coded) -> FloatArray:
-    """Round edges between the values that ``least`` records lie below, and above."""
+    """Return round edges between the values below and above which ``least`` records lie."""
     total = np.cumsum(counts)
     low = float(numbers[np.searchsorted(total, least)]) if total[-1] >= least else float(numbers[0])
     high = float(numbers[np.searchsorted(total, total[-1] - least, side="right")]) if total[-1] > least else low
@@ -217,7 +217,7 @@ def _round_up(width: float) -> float:
 
 
 def _joined(edges: FloatArray, numbers: FloatArray, counts: IntArray, least: int) -> FloatArray:
-    """Leave edges out until every range holds at least ``least`` records."""
+    """Drop edges until every range holds at least ``least`` records."""
     kept: list[float] = []
     inside = np.bincount(np.searchsorted(edges, numbers, side="right"), weights=counts, minlength=len(edges) + 1)
     running = 0.0

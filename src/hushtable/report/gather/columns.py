@@ -1,4 +1,4 @@
-"""What was done to each column, and what that changed."""
+"""What was done to each column, and the effect."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 __all__ = ["ROUNDING", "binned_columns", "column_evidence", "rounded", "spread"]
 
 ROUNDING = 5
-"""Counts of bars are rounded to multiples of it: differences of two of them do not tell single records."""
+"""Counts of bars are rounded to multiples of this: the difference of two counts does not reveal single records."""
 
 
 def rounded(counts: FloatArray | IntArray) -> list[int]:
@@ -75,12 +75,12 @@ def column_evidence(
 
 
 def _with_treatments(evidence: ColumnEvidence, names: tuple[str, ...]) -> ColumnEvidence:
-    """Say what changed the values before anything else was done."""
+    """Describe the treatments that changed the values first."""
     if not names:
         return evidence
     words = f"treated by {' and '.join(names)}, then {evidence.treatment}"
-    caption = evidence.caption if evidence.bars else "Not looked at: published as the treatment left it."
-    before = " Before and after are of the treated values." if evidence.bars else ""
+    caption = evidence.caption if evidence.bars else "Not compared: published with its treated values."
+    before = " Before and after refer to the treated values." if evidence.bars else ""
     return evidence.model_copy(update={"treatment": words, "treatments": names, "caption": caption + before})
 
 
@@ -107,7 +107,7 @@ def _quasi(column: QuasiColumn, cells: Cells, comparison: RowComparison, binned:
 
 
 def _treatment(cells: Cells, changed: float) -> str:
-    """What was done to a quasi-identifier, given the share of records that do not show their exact value."""
+    """Describe what was done to a quasi-identifier, given the share of records that do not show their exact value."""
     if not changed:
         return "published exactly"
     return f"{cells.treatment} in {percent(changed)} of the released records"
@@ -118,14 +118,14 @@ def _sensitive(
 ) -> ColumnEvidence:
     shown = binned.bins.of_code[published]
     after = np.bincount(shown[shown >= 0], minlength=len(binned.bins))
-    treatment = "published as it is" if comparison.linked else "published apart from the people, by group"
+    treatment = "published unchanged" if comparison.linked else "published separately from the people, by group"
     return _described(column, "sensitive", treatment, published, binned, after)
 
 
 def _described(
     column: QuasiColumn | SensitiveColumn, role: Any, treatment: str, released: AnyArray, binned: Binned, after: Any
 ) -> ColumnEvidence:
-    """Describe a column; values that only suppressed records have are not counted."""
+    """Describe a column; values that only occur in suppressed records are not counted."""
     coded, bins = column.coded, binned.bins
     before = np.bincount(binned.before[binned.before >= 0], minlength=len(bins))
     gaps = int(np.count_nonzero(released == 0)) if coded.missing else 0
@@ -158,16 +158,16 @@ def _shift(before: IntArray, after: FloatArray) -> float | None:
 
 def _plain(name: str, role: Role, *, mean: bool) -> ColumnEvidence:
     gone = not role.published and not mean
-    caption = "Not looked at: its values are published unchanged."
+    caption = "Not compared: its values are published unchanged."
     if mean:
-        caption = "Every record shows the mean weight of its class, with three significant digits."
+        caption = "Every record shows the mean weight of its class, to three significant digits."
     elif gone:
         caption = "Identifiers never reach the release." if role is Role.IDENTIFIER else "It is not in the release."
     return ColumnEvidence(
         name=name,
         role=str(role),
         kind=None,
-        treatment="mean of its class" if mean else "removed" if gone else "published as it is",
+        treatment="mean of its class" if mean else "removed" if gone else "published unchanged",
         distinct=None,
         missing=None,
         height=None,
@@ -182,12 +182,12 @@ def _plain(name: str, role: Role, *, mean: bool) -> ColumnEvidence:
 
 # How the records of each class are spread over the bins of a column, as far as the release tells.
 #
-# A generalised cell is spread evenly over the values that it covers, as an analyst would; a centroid or a midpoint is
+# A generalized cell is spread evenly over the values that it covers, as an analyst would; a centroid or a midpoint is
 # where it is.
 
 
 def spread(cells: Cells, bins: Bins) -> FloatArray:
-    """Return the share of each class (row) in each bin (column); rows sum to 1 where all is shown.
+    """Return the share of each class (row) in each bin (column); rows sum to 1 if everything is shown.
 
     Examples
     --------
@@ -206,7 +206,7 @@ def spread(cells: Cells, bins: Bins) -> FloatArray:
 
 
 def _points(cells: Cells, bins: Bins) -> IntArray | None:
-    """The bin of each class's one published point (-1 for none), or None where cells cover several values."""
+    """Return the bin of each class's single published point (-1 for none), or None if cells cover several values."""
     points = cells.points
     if points is None:
         return None
@@ -226,7 +226,7 @@ def _at(numbers: FloatArray, coded: Coded, bins: Bins) -> IntArray:
         return np.searchsorted(bins.edges, numbers, side="right")
     known = numbers_of(coded)
     if known is None:
-        raise TypeError("only numbers and dates have a place on a scale")
+        raise TypeError("only numbers and dates have a position on a scale")
     first = int(coded.missing)
     at = np.searchsorted(known[first:], numbers).clip(1, max(len(known) - first - 1, 1))
     low, high = at - 1 + first, np.minimum(at + first, len(known) - 1)

@@ -1,4 +1,4 @@
-"""All facts of a release, whatever the template."""
+"""All facts about a release, for any template."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 __all__ = ["LEAST", "facts_of"]
 
 LEAST = 10
-"""Records that a bar of a histogram has at least; more where a model asks for larger classes."""
+"""Minimum number of records in a bar of a histogram; more if a model requires larger classes."""
 
 
 def facts_of(
@@ -42,10 +42,10 @@ def facts_of(
     release : Release
     about : About
     threshold, comparison : float and str
-        When a person counts as at risk.
+        Defines when a person is at risk.
     attacks : bool or sequence of str
     labels : bool
-        Whether values that enough released records share may be named.
+        Whether to name values that enough released records share.
     progress : callable
     """
     progress(0.0, "assessing risks")
@@ -87,23 +87,21 @@ def _stage(progress: Callable[[float, str], None], begin: float, end: float) -> 
 
 def _rules(least: int, labels: bool) -> Rules:
     names = (
-        f"Values are named only where at least {least} records share them, because this was asked for."
+        f"Values that at least {least} records share are named, as requested."
         if labels
-        else "No value is named: values are numbered, and ranges of numbers end at round figures."
+        else "No value is named: values are numbered, and ranges have round ends."
     )
     return Rules(
         least=least,
         rounding=ROUNDING,
         labels=labels,
         sentences=(
-            f"Every bar of a histogram stands for at least {least} records of the input; smaller ones are joined or "
-            "left "
-            "out.",
+            f"Every bar of a histogram represents at least {least} records of the input; smaller ones are merged or "
+            "omitted.",
             f"Counts of bars are rounded to multiples of {ROUNDING}, so that differences between before and after do "
-            "not "
-            "tell single records.",
+            "not reveal single records.",
             names,
-            "The input is named by a keyed hash: without the publisher's secret nobody can find out by trying what it "
-            "was.",
+            "The input is identified by a keyed hash: without the publisher's secret, nobody can find out by trial and "
+            "error what it was.",
         ),
     )

@@ -1,4 +1,4 @@
-"""What the models achieved, and how exposed people are before and after."""
+"""The achievements of the models, and the exposure of people before and after."""
 
 from __future__ import annotations
 
@@ -34,10 +34,10 @@ __all__ = [
 ]
 
 _LINKING = {
-    "prosecutor": ("somebody's quasi-identifiers, and that this person is in the table", "find this person's record"),
+    "prosecutor": ("a person's quasi-identifiers, and that this person is in the table", "find this person's record"),
     "journalist": (
-        "the quasi-identifiers of everybody in the population, but not who of them is in the table",
-        "find the person of any one record",
+        "the quasi-identifiers of everybody in the population, but not which of them are in the table",
+        "find the person of any record",
     ),
     "marketer": ("the quasi-identifiers of everybody in the table", "link as many records to people as possible"),
 }
@@ -135,7 +135,7 @@ def _shares(crowds: AnyArray, weights: AnyArray) -> FloatArray:
 
 
 def adversaries(attacks: tuple[AttackEvidence, ...]) -> tuple[Adversary, ...]:
-    """Return everybody whom the release was held against: by calculation, and by trying."""
+    """Return all adversaries against whom the release was assessed, by calculation or by an attack."""
     linking = [
         Adversary(name=name, knows=knows, wants=wants, evidence="risk") for name, (knows, wants) in _LINKING.items()
     ]

@@ -1,4 +1,4 @@
-"""What was released, from which input, under which policy, by which version."""
+"""The release, its input, its policy and the version that made it."""
 
 from __future__ import annotations
 
@@ -33,24 +33,24 @@ if TYPE_CHECKING:
 __all__ = ["MISSING", "files_in", "input_hash", "provenance", "published_files", "report_time", "treatment"]
 
 _RECODING = {
-    "global": "every value of a column is generalised the same way everywhere",
-    "local": "each class is generalised as far as it needs",
+    "global": "every value of a column is generalized in the same way everywhere",
+    "local": "each class is generalized as far as necessary",
     "centroid": "each class is replaced by one representative record",
     "pattern": "each class keeps the values that its records share and blanks the others",
-    "numbered": "each class is generalised as far as it needs, and has a number of its own beside its cells",
-    "bucket": "quasi-identifiers stay exact; sensitive values are linked to them by the number of a group alone",
+    "numbered": "each class is generalized as far as necessary, and has a number in addition to its cells",
+    "bucket": "quasi-identifiers stay exact; sensitive values are linked to them only by the number of a group",
 }
 MISSING = {
     Missing.OWN_CATEGORY: "An empty quasi-identifier cell is a value like any other, equal only to itself.",
-    Missing.WILDCARD: "An empty quasi-identifier cell may stand for any value: every published row was judged together "
-    "with all classes that could be the same person's.",
-    Missing.ERROR: "Empty quasi-identifier cells were refused when the table was read: there is none.",
+    Missing.WILDCARD: "An empty quasi-identifier cell may be any value: every published row was checked together "
+    "with all classes that could contain the same person.",
+    Missing.ERROR: "Empty quasi-identifier cells were refused when the table was read, so there are none.",
 }
 """What an empty cell means, in words."""
 
 
 def provenance(release: Released) -> Provenance:
-    """Describe where a release comes from; the input only by its shape and a keyed hash."""
+    """Describe the origin of a release; the input only by its shape and a keyed hash."""
     policy = release.policy
     ((name, values),) = dict(policy.get("algorithm") or {"": {}}).items()
     built = algorithms.build(name, values) if name else None
@@ -78,7 +78,7 @@ def provenance(release: Released) -> Provenance:
 
 
 def _maker(release: Released) -> tuple[str, str | None]:
-    """The version that made a release, and the digest of its code if that is known."""
+    """Return the version that made a release, and the digest of its code if that is known."""
     told, kept = (getattr(release.origin, name, None) for name in ("told", "kept"))
     if told is None:
         return __version__, code_digest()
@@ -86,7 +86,7 @@ def _maker(release: Released) -> tuple[str, str | None]:
 
 
 def treatment(release: Released, after: Exposure) -> Treatment:
-    """Describe sizes, what was left out, and what an empty cell means."""
+    """Describe sizes, suppression, and the meaning of an empty cell."""
     n, suppressed = release.records, release.n_suppressed
     limit = float(release.policy.get("suppression", 0.0))
     missing = Missing(str(release.policy.get("missing", Missing.OWN_CATEGORY)))
@@ -99,8 +99,8 @@ def treatment(release: Released, after: Exposure) -> Treatment:
         suppressed=suppressed,
         suppressed_share=suppressed / n if n else 0.0,
         suppression_limit=limit,
-        suppression_meaning="Suppressed records are removed from the table as a whole; none is starred out. "
-        f"The policy allows up to {limit:.2%} of the people to be left out.{price}",
+        suppression_meaning="Suppressed records are removed from the table completely. "
+        f"The policy allows up to {limit:.2%} of the people to be suppressed.{price}",
         people=release.verification.people,
         classes=release.verification.classes,
         smallest=float(counts[0]),
@@ -114,7 +114,7 @@ def treatment(release: Released, after: Exposure) -> Treatment:
 
 
 def published_files(release: Released) -> tuple[Published, ...]:
-    """Return the files of a saved release with their SHA-256; none for one that is in memory alone."""
+    """Return the files of a saved release with their SHA-256; none for a release that exists only in memory."""
     written = release.published
     if not isinstance(written, Written):
         return ()
@@ -131,13 +131,13 @@ def files_in(folder: Path) -> tuple[Published, ...]:
 
 
 def _guards(chosen: Any) -> tuple[str, ...]:
-    """The names of the guards, which a policy may write with or without parameters."""
+    """Return the names of the guards, which a policy may write with or without parameters."""
     names = [name for one in chosen for name in ([one] if isinstance(one, str) else one)]
     return tuple(name for name in names if name in guards)
 
 
 def input_hash(table: pa.Table, secret: bytes) -> str:
-    """Return the keyed hash of a table's content, whatever the order of its rows and columns.
+    """Return the keyed hash of a table's content, independent of the order of its rows and columns.
 
     Examples
     --------
@@ -162,7 +162,7 @@ def _text(column: pa.ChunkedArray) -> pa.ChunkedArray:
 
 
 def _parts(names: list[str], columns: list[pa.ChunkedArray], ranks: list[IntArray]) -> Iterator[bytes]:
-    """Each column's name, its sorted distinct values, and the rank of every cell among them (0: none)."""
+    """Return each column's name, its sorted distinct values, and the rank of every cell among them (0: none)."""
     for name, column, rank in zip(names, columns, ranks, strict=True):
         yield name.encode("utf-8", "surrogatepass")
         for value in sorted(v for v in column.unique().to_pylist() if v is not None):
@@ -171,14 +171,14 @@ def _parts(names: list[str], columns: list[pa.ChunkedArray], ranks: list[IntArra
 
 
 def report_time() -> str:
-    """The time, or the one that reproducible builds ask for."""
+    """Return the time, or the fixed time of a reproducible build."""
     fixed = os.environ.get("SOURCE_DATE_EPOCH")
     moment = datetime.fromtimestamp(int(fixed), UTC) if fixed and fixed.isdecimal() else datetime.now(UTC)
     return moment.strftime("%Y-%m-%dT%H:%M:%SZ")
 
 
 def _note(value: Any, columns: set[str]) -> str | None:
-    """A number, a truth, or numbers by column; None for what might be a value of the table."""
+    """Return a number, a Boolean, or numbers by column; None for anything that might be a value of the table."""
     if isinstance(value, bool):
         return "yes" if value else "no"
     if isinstance(value, int | float):

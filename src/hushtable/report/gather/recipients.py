@@ -1,8 +1,8 @@
-"""What each recipient could do with what it already holds: risks of linking and of learning, recipient by recipient.
+"""Risks by recipient: what each could link and learn with the data that it already holds.
 
 A recipient who holds some columns of people in the release finds, for each person, the published rows with the same
-cells in those columns. Whoever has few such rows may be found among them, and where all of them have one sensitive
-value it is learnt for certain. Columns that are published as they are count with their exact values.
+cells in those columns. If these are few, the person may be found among them; if all of them have one sensitive value,
+it is learned with certainty. Columns that are published unchanged count with their exact values.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ def recipient_evidence(
     release : Released
     about : About
     threshold, comparison : float and str
-        When a person counts as at risk.
+        Defines when a person is at risk.
 
     Raises
     ------
@@ -45,9 +45,9 @@ def recipient_evidence(
     """
     if release.apart and about.recipients:
         raise UsageError(
-            "Recipients are not assessed where sensitive values are published apart from their people.",
+            "Recipients cannot be assessed if sensitive values are published separately from people.",
             code="recipients",
-            hint="Leave 'recipients' out.",
+            hint="Remove 'recipients'.",
         )
     return tuple(_assessed(release, one, threshold, comparison) for one in about.recipients)
 
@@ -81,7 +81,7 @@ def _assessed(release: Released, recipient: Recipient, threshold: float, compari
 
 
 def _groups(release: Released, columns: tuple[str, ...]) -> IntArray:
-    """The number of each published row's group: rows with the same cells in some columns."""
+    """Return the number of each published row's group: rows with the same cells in some columns."""
     rows = release.table.num_rows
     if not columns:
         return np.zeros(rows, dtype=np.int64)
@@ -90,7 +90,7 @@ def _groups(release: Released, columns: tuple[str, ...]) -> IntArray:
 
 
 def _certain(release: Released, groups: IntArray, sizes: IntArray, column: str) -> float:
-    """Share of the rows in whose group all have the same value of a sensitive column."""
+    """Return the share of rows in whose group all rows have the same value of a sensitive column."""
     value, distinct = dense_ranks(release.table.column(column))
     pairs = np.unique(groups * (distinct + 1) + value)
     several = np.bincount(pairs // (distinct + 1), minlength=len(sizes))

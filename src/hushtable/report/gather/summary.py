@@ -1,4 +1,4 @@
-"""The first screen: what it is, whether it is safe and under which assumptions, what is not promised."""
+"""The first screen: the release, whether it is safe and under which assumptions, and what is not promised."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ __all__ = ["summary"]
 
 
 def summary(facts: Facts, findings: tuple[Finding, ...]) -> Summary:
-    """Sum facts and findings up for somebody who reads nothing else."""
+    """Summarize facts and findings for a reader who reads nothing else."""
     place, done = facts.provenance, facts.treatment
     ok = all(m.holds for m in facts.models)
     names = ", ".join(dict.fromkeys(m.model for m in facts.models))
@@ -24,8 +24,8 @@ def summary(facts: Facts, findings: tuple[Finding, ...]) -> Summary:
     )
     if ok:
         verdict = (
-            f"The release keeps every promise of its policy ({names}): recomputed from the published cells alone, by "
-            "formulas that do not trust the algorithm."
+            f"The release keeps every promise of its policy ({names}). This was recomputed from the published cells "
+            f"alone, independently of the algorithm."
         )
     else:
         verdict = f"The release breaks its policy ({names}). It must not be published."
@@ -48,29 +48,27 @@ def _figures(facts: Facts) -> tuple[tuple[str, str, str], ...]:
         figures.append(
             (
                 percent(first.after.highest),
-                "highest chance to find a known person",
+                "highest chance of finding a known person",
                 f"before: {percent(first.before.highest)}",
             )
         )
-        figures.append(
-            (percent(first.after.average), "the same on average", f"before: {percent(first.before.average)}")
-        )
-    figures.append((percent(done.suppressed_share), "of the records left out", f"{count(done.suppressed)} records"))
+        figures.append((percent(first.after.average), "average chance", f"before: {percent(first.before.average)}"))
+    figures.append((percent(done.suppressed_share), "of the records suppressed", f"{count(done.suppressed)} records"))
     return (*figures, *_harm(facts.attacks))
 
 
 _LEARNT = {
-    "person": "people are linked to their row because of the release",
-    "value": "people have a sensitive value guessed rightly because of the release",
-    "alone": "people are singled out by their published cells",
-    "presence": "people are known to be in the table because of the release",
-    "cell": "records have an exact value behind a published cell guessed rightly",
+    "person": "people can be linked to their row because of the release",
+    "value": "people have a sensitive value that can be guessed because of the release",
+    "alone": "people can be singled out by their published cells",
+    "presence": "people can be recognized as present because of the release",
+    "cell": "records have an exact value that can be guessed from a published cell",
 }
-"""What right guesses mean, the gravest first."""
+"""Meaning of correct guesses, the gravest first."""
 
 
 def _harm(attacks: tuple[AttackEvidence, ...]) -> Iterator[tuple[str, str, str]]:
-    """What the gravest of the successful attacks means, in people; nothing where none was tried."""
+    """Yield the meaning of the gravest successful attack, in people; nothing if none was run."""
     if not attacks:
         return
     for learns, words in _LEARNT.items():
@@ -80,4 +78,4 @@ def _harm(attacks: tuple[AttackEvidence, ...]) -> Iterator[tuple[str, str, str]]
             more = round((worst.rate - worst.baseline) * worst.targets)
             yield f"{count(more)} of {count(worst.targets)}", words, f"the attack “{worst.name}”; see “Attacks”"
             return
-    yield "0", "people harmed by the attacks that were tried", f"{len(attacks)} attacks did no better than guessing"
+    yield "0", "people harmed by the attacks that were run", f"{len(attacks)} attacks did no better than guessing"

@@ -38,10 +38,10 @@ def measured(comparison: Comparison, progress: Callable[[float, str], None]) -> 
 
 
 def usefulness(release: Any, progress: Callable[[float, str], None]) -> Usefulness | None:
-    """Judge what the release is still good for; None where its original is not at hand."""
+    """Assess what the release is still good for; None if its original is not available."""
     if release.source is None:
         return None
-    progress(0.0, "judging what is left")
+    progress(0.0, "assessing the release")
     found = release.verdict
     return Usefulness(grade=found.grade, words=found.words, changes=tuple(map(str, found.changes)))
 
@@ -55,7 +55,7 @@ def warnings(release: Any) -> tuple[str, ...]:
 
 
 def trained(comparison: RowComparison, progress: Callable[[float, str], None]) -> tuple[Accuracy, ...]:
-    """Train and test a classifier for every sensitive column; none where sensitive values are apart from people."""
+    """Train and test a classifier for every sensitive column; none if sensitive values are published separately."""
     if not comparison.linked or any(name not in measures for name in _TRIO):
         return ()
     found = []

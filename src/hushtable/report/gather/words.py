@@ -1,4 +1,4 @@
-"""Names, summaries and parameters of what the registry holds, in words that carry no value of the table."""
+"""Names, summaries and parameters of registry entries, in words that carry no value of the table."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def summary_of(found: type) -> str:
 
 
 def parameter_words(built: Parametrised, columns: set[str]) -> dict[str, str]:
-    """Return the parameters that differ from their defaults; what may be a value of the table is not spelt out.
+    """Return the parameters that differ from their defaults, without possible values of the table.
 
     Numbers, choices from a fixed list and names of columns are written; everything else is counted.
 

@@ -1,1 +1,1 @@
-"""From the data of a report to one self-contained HTML page."""
+"""Rendering of a report as one self-contained HTML page."""

@@ -26,9 +26,9 @@ def tag(name: str, /, *children: Child, **attributes: str | float | bool | None)
     ----------
     name : str
     *children : str or Markup
-        Plain text is escaped; None is left out.
+        Plain text is escaped; None is omitted.
     **attributes
-        ``class_`` is ``class``, ``aria_label`` is ``aria-label``; None and False are left out, True stands alone.
+        ``class_`` is ``class``, ``aria_label`` is ``aria-label``; None and False are omitted, True has no value.
 
     Examples
     --------
@@ -44,7 +44,7 @@ def tag(name: str, /, *children: Child, **attributes: str | float | bool | None)
 
 
 def join(*children: Child) -> Markup:
-    """Return the children one after another, plain text escaped.
+    """Return the children concatenated, plain text escaped.
 
     Examples
     --------
@@ -55,7 +55,7 @@ def join(*children: Child) -> Markup:
 
 
 def _text(text: str) -> str:
-    """Escape; control characters, which HTML does not allow, are shown as escapes."""
+    """Escape text; control characters, which HTML does not allow, are shown as escapes."""
     return html.escape("".join(c if c.isprintable() or c in "\n " else repr(c)[1:-1] for c in text))
 
 

@@ -1,7 +1,7 @@
-"""One look for the report, the studio and the documentation: colours, fonts and charts.
+"""One look for the report, the studio and the documentation: colors, fonts and charts.
 
-Colours can be told apart by people who see fewer of them (after Okabe and Ito), and text on them is readable in light
-and dark.
+Colors can be distinguished by people with color blindness (after Okabe and Ito), and text on them is readable in
+light and dark mode.
 """
 
 from __future__ import annotations
@@ -18,14 +18,14 @@ LIGHT = """
   --before: #c6dbea; --before-line: #33699b; --after: #b8500a; --good: #0a6640; --bad: #a81e1e; --judge: #7a5200;
   --link: #0a58a6; --brand: #00527f; --head: #00405f; --mark: #e8f1f8;
 """
-"""Declarations of the colours by light."""
+"""Color declarations for light mode."""
 
 DARK = """
   --paper: #14171b; --raised: #1d2228; --ink: #e8ecf0; --soft: #b3bcc6; --line: #424b55; --grid: #2c333a;
   --before: #234a66; --before-line: #7fbbe6; --after: #f0a04b; --good: #66d09b; --bad: #ff9a94; --judge: #f0c063;
   --link: #86bdf5; --brand: #8fcaf0; --head: #00405f; --mark: #24394a;
 """
-"""The same in the dark."""
+"""Color declarations for dark mode."""
 
 CHARTS = f"""
 figure {{ margin: 1rem 0 1.5rem; break-inside: avoid; }} figcaption {{ font-size: .92rem; margin-bottom: .35rem; }}

@@ -26,8 +26,8 @@ __all__ = ["page"]
 _SECTIONS = {
     "about": ("Dataset, purpose and recipients", about_section),
     "findings": ("Questions and answers", findings_section),
-    "origin": ("What was released, from what", provenance_section),
-    "models": ("Promises and what was achieved", models_section),
+    "origin": ("The release and its origin", provenance_section),
+    "models": ("Promises and achievements", models_section),
     "adversaries": ("Adversaries considered", adversaries_section),
     "risks": ("Risk of re-identification, before and after", risks_section),
     "attacks": ("Attacks", attacks_section),
@@ -86,7 +86,7 @@ def _footer(report: Report) -> Markup:
         tag("p", *(f"{sentence} " for sentence in report.facts.rules.sentences)),
         tag(
             "p",
-            "The same data stand in the JSON file of the same name, in the format ",
+            "The JSON file of the same name contains the same data, in the format ",
             tag("code", report.format),
             ".",
         ),

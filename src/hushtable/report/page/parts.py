@@ -46,7 +46,7 @@ def table(caption: str, head: Sequence[str], rows: Sequence[Sequence[Child]], *,
 
 
 def facts_table(caption: str, rows: Sequence[tuple[str, Child]]) -> Markup:
-    """Return names and what they are."""
+    """Return a table of names and their meanings."""
     return tag(
         "table",
         tag("caption", caption),

@@ -25,11 +25,11 @@ def models_section(report: Report) -> Markup:
             *needed_and_achieved(m.model_dump(), number),
             tag("span", "holds", class_="holds")
             if m.holds
-            else tag("span", f"broken in {count(m.violations)} classes", class_="broken"),
+            else tag("span", f"violated in {count(m.violations)} classes", class_="broken"),
         )
         for m in report.facts.models
     ]
-    caption = "What each model asks of every class, and what the worst class of the published table achieves"
+    caption = "What each model requires of every class, and what the worst class of the published table achieves"
     return table(caption, ["model", "meaning", "asked for", "achieved", "verdict"], rows, right=(2, 3))
 
 
@@ -47,7 +47,7 @@ def _given(model: ModelEvidence) -> str:
 
 
 def adversaries_section(report: Report) -> Markup:
-    """Whom the release was held against."""
+    """The adversaries against whom the release was assessed."""
     how = {"risk": "calculated", "attack": "tried"}
     rows = [(a.name, a.knows, a.wants, how[a.evidence]) for a in report.facts.adversaries]
     return table(
@@ -56,7 +56,7 @@ def adversaries_section(report: Report) -> Markup:
 
 
 def risks_section(report: Report) -> Markup:
-    """Chances to link, before and after, and how people are distributed over class sizes."""
+    """Chances of linking before and after, and the distribution of people over class sizes."""
     facts = report.facts
     rows = [
         (
@@ -75,14 +75,14 @@ def risks_section(report: Report) -> Markup:
         f"Chance of linking a record to the right person. At risk: chance {first.comparison} {first.threshold:g}. "
         f"Class sizes are counted in the {first.basis}."
     )
-    fakes = " Counterfeits are nobody, and are not counted." if facts.treatment.counterfeits else ""
+    fakes = " Counterfeits belong to nobody and are not counted." if facts.treatment.counterfeits else ""
     head = ["adversary", "highest before", "after", "average before", "after", "people at risk before", "after"]
     chart = pair_chart(
         "class sizes",
         "People by the size of their class",
         [(b.label, b.before, b.after) for b in facts.bands],
-        caption="How many people look like each other: the share of people in classes of each size. In a class of n "
-        f"the chance to find a known person is 1 in n.{fakes}",
+        caption="The share of people in classes of each size. In a class of n, "
+        f"the chance of finding a known person is 1 in n.{fakes}",
         show=percent,
         scale=lambda share: f"{share:.0%}",
         head="people in the class",
@@ -91,19 +91,18 @@ def risks_section(report: Report) -> Markup:
 
 
 def attacks_section(report: Report) -> Markup:
-    """How often adversaries were right, and how often by guessing."""
+    """How often adversaries were right, compared with guessing."""
     facts = report.facts
     tried = [a for a in facts.attacks if a.targets]
-    nobody = [f"{a.name}: nobody could be attacked." for a in facts.attacks if not a.targets]
+    nobody = [f"{a.name}: no person could be attacked." for a in facts.attacks if not a.targets]
     parts: list[Markup | None] = []
     if tried:
         chart = interval_chart(
             "attacks",
-            "Success of attacks beside guessing",
+            "Success of attacks compared with guessing",
             [Interval(a.name, a.rate, a.low, a.high, a.baseline, a.above_baseline) for a in tried],
-            caption="How often each adversary was right (dot, with its 95% interval), and how often the same guess is "
-            "right "
-            "without the release (tick). Numbers: right / guessing.",
+            caption="Dot: how often each adversary was right, with its 95% interval. Tick: how often the same guess is "
+            "right without the release. Numbers: right / guessing.",
         )
         rows = [
             (
@@ -117,12 +116,12 @@ def attacks_section(report: Report) -> Markup:
             for a in tried
         ]
         head = ["attack", "right", "rate", "95% interval", "baseline", "control"]
-        caption = "Attacks; the control is the rate on people who are not in the release"
+        caption = "Attacks. The control is the success rate on people who are not in the release"
         parts += [chart, table(caption, head, rows, right=(1, 2, 3, 4, 5))]
     above = [a for a in tried if a.above_baseline]
     if above:
         remedies = [join(tag("strong", a.name), f": {a.remedy}") for a in above]
-        parts += [tag("h3", "What would help against those that did better than guessing"), bullets(remedies)]
+        parts += [tag("h3", "Remedies for attacks that did better than guessing"), bullets(remedies)]
     if facts.attacks_not_run or nobody:
         reasons = [f"{n.name}: {n.reason}" for n in facts.attacks_not_run]
         parts += [tag("h3", "Not tried"), bullets([*nobody, *reasons])]

@@ -1,4 +1,4 @@
-"""The first screen, the questions, where the release comes from, what was left out, and the limits."""
+"""The first screen, the questions, the origin of the release, suppression, and the limits."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ _BLANK = "\u2026" * 6
 
 
 def summary_box(report: Report) -> Markup:
-    """What it is, whether it is safe and under which assumptions, what is not promised."""
+    """The release, whether it is safe and under which assumptions, and what is not promised."""
     said = report.summary
     mark, word = "✓", "The policy holds"
     if not said.ok:
-        mark, word = "✗", "The policy is broken"
+        mark, word = "✗", "The policy is violated"
     elif said.unmet:
         mark, word = "✗", "The policy holds, but not every condition of this report is met"
     figures = [
@@ -41,7 +41,7 @@ def summary_box(report: Report) -> Markup:
         tag("ul", *figures, class_="figures"),
         tag(
             "div",
-            tag("div", tag("h3", "This holds if"), bullets(said.assumptions)),
+            tag("div", tag("h3", "Assumptions"), bullets(said.assumptions)),
             tag("div", tag("h3", "Not promised"), bullets(said.not_promised)),
             class_="sides",
         ),
@@ -51,14 +51,14 @@ def summary_box(report: Report) -> Markup:
 
 
 def about_section(report: Report) -> Markup:
-    """Which data, for what, to whom: what the publisher says."""
+    """The data, the purpose and the recipients, as the publisher states them."""
     said = report.about_release
     rows: list[tuple[str, Child]] = [
         ("Dataset", said.dataset or _BLANK),
         ("Publisher", said.organisation or _BLANK),
         ("Purpose", said.purpose or _BLANK),
     ]
-    made = [facts_table("What is released, by whom and for what", rows)]
+    made = [facts_table("Data, publisher and purpose", rows)]
     if report.facts.recipients:
         rows = [
             (
@@ -66,17 +66,17 @@ def about_section(report: Report) -> Markup:
                 join(
                     f"May hold: {', '.join(who.holds) or 'nothing'}. ",
                     f"Terms: {who.terms}. " if who.terms else None,
-                    f"At least {count(who.smallest)} rows look alike to them. The chance to pick the right one is "
-                    f"{percent(who.highest)} at most and {percent(who.average)} on average; it is above the threshold "
-                    f"for {percent(who.share_at_risk)} of the rows. ",
+                    f"At least {count(who.smallest)} rows look the same to them. The chance of picking the right one "
+                    f"is at most {percent(who.highest)}, and {percent(who.average)} on average; it is above the "
+                    f"threshold for {percent(who.share_at_risk)} of the rows. ",
                     f"“{who.learnt}” is certain for {percent(who.share_learnt)} of the rows."
                     if who.learnt
-                    else "There is no sensitive column left to learn.",
+                    else "There is no sensitive column to learn.",
                 ),
             )
             for who in report.facts.recipients
         ]
-        made.append(facts_table("Recipients, and what each could do with what it holds", rows))
+        made.append(facts_table("Recipients, and what each could do with its own data", rows))
     return join(*made)
 
 
@@ -87,20 +87,20 @@ def usefulness_section(report: Report) -> Markup:
     if found is not None:
         parts.append(tag("p", tag("strong", found.words)))
         if found.changes:
-            parts += [tag("h3", "What costs most"), bullets(found.changes)]
+            parts += [tag("h3", "Costliest settings"), bullets(found.changes)]
     if report.facts.warnings:
         parts += [tag("h3", "Before you publish"), bullets(report.facts.warnings)]
-    return join(*parts) if parts else tag("p", "The original is not at hand, so nothing is said here.")
+    return join(*parts) if parts else tag("p", "The original is not available, so the release was not assessed.")
 
 
 def signature_section(report: Report) -> Markup:
-    """The released files, and a place to sign."""
+    """The released files, and a field for a signature."""
     files = report.facts.files
     rows: list[tuple[str, Child]] = [(f.name, tag("code", f.sha256)) for f in files]
     listed = (
         facts_table("SHA-256 of every released file", rows)
         if rows
-        else tag("p", "The release was not saved when this report was made, so no file is tied to it.")
+        else tag("p", "The release was not saved when this report was made, so no files are listed.")
     )
     block: list[tuple[str, Child]] = [
         ("Name and role", report.about_release.signer or _BLANK),
@@ -112,7 +112,7 @@ def signature_section(report: Report) -> Markup:
         facts_table("I have read this evidence and approve the release of the files above", block),
         tag(
             "p", "For a signature that software can check: ", tag("code", "hushtable sign EVIDENCE.json"),
-            ". It is checked by ", tag("code", "hushtable verify RELEASE_FILE --evidence EVIDENCE.json"), ".",
+            ". To check it: ", tag("code", "hushtable verify RELEASE_FILE --evidence EVIDENCE.json"), ".",
         ),
     )  # fmt: skip
 
@@ -134,10 +134,10 @@ def _finding(found: Finding) -> Markup:
 
 
 def provenance_section(report: Report) -> Markup:
-    """Where the release comes from."""
+    """The origin of the release."""
     made, done = report.facts.provenance, report.facts.treatment
     given = ", ".join(f"{name}: {value}" for name, value in made.algorithm_parameters.items())
-    fakes = f", and {count(done.counterfeits)} counterfeits, which are nobody's" if done.counterfeits else ""
+    fakes = f", and {count(done.counterfeits)} counterfeits, which belong to nobody" if done.counterfeits else ""
     released = f"{count(done.released)} records of {count(done.people)} people in {count(done.classes)} classes"
     rows: list[tuple[str, Child]] = [
         ("Release", f"{released}{fakes}"),
@@ -145,12 +145,12 @@ def provenance_section(report: Report) -> Markup:
         ("Input", f"{count(made.input_rows)} records, {made.input_columns} columns"),
         (
             "Input, keyed hash",
-            tag("code", made.input_hmac_sha256) if made.input_hmac_sha256 else "the input is not at hand",
+            tag("code", made.input_hmac_sha256) if made.input_hmac_sha256 else "the input is not available",
         ),
         ("Policy, SHA-256", tag("code", made.policy_sha256)),
         ("Algorithm", f"{made.algorithm}. {made.algorithm_summary}"),
         ("Its parameters", given or "defaults"),
-        ("How records come to look alike", made.recoding),
+        ("How records become identical", made.recoding),
         ("Guards", ", ".join(made.guards) or "none"),
         ("Seed", str(made.seed)),
         ("Version", f"hushtable {made.made_by}"),
@@ -160,8 +160,8 @@ def provenance_section(report: Report) -> Markup:
         command = tag("code", "hushtable sample RELEASE_DIR -o microdata.csv")
         rows.append(
             (
-                "For tools that need plain values",
-                join(command, " draws rows; one that matches a person does so by chance."),
+                "For tools that need exact values",
+                join(command, " draws rows; a match with a person is a coincidence."),
             )
         )
     rows += [(f"Note: {name}", value) for name, value in made.notes.items()]
@@ -170,23 +170,26 @@ def provenance_section(report: Report) -> Markup:
 
 
 def treatment_section(report: Report) -> Markup:
-    """What was left out, and what an empty cell means."""
+    """Suppression, and the meaning of an empty cell."""
     done = report.facts.treatment
     rows: list[tuple[str, Child]] = [
-        ("Records left out", f"{count(done.suppressed)} ({percent(done.suppressed_share)})"),
-        ("What that means", done.suppression_meaning),
+        ("Suppressed records", f"{count(done.suppressed)} ({percent(done.suppressed_share)})"),
+        ("Meaning", done.suppression_meaning),
         ("Missing values", f"{done.missing}. {done.missing_meaning}"),
         (
             "Classes",
             f"{count(done.smallest)} people in the smallest, {count(done.largest)} in the largest; a typical person "
-            f"shares the published cells with {count(done.median)} people, themselves included",
+            f"shares the published cells with {count(done.median)} people, including themselves",
         ),
     ]
     if done.counterfeits:
         rows.append(
-            ("Counterfeits", f"{count(done.counterfeits)} published records are nobody's; they count as no people")
+            (
+                "Counterfeits",
+                f"{count(done.counterfeits)} published records belong to nobody and are not counted as people",
+            )
         )
-    return facts_table("Suppression, gaps and class sizes", rows)
+    return facts_table("Suppression, missing values and class sizes", rows)
 
 
 def limits_section(report: Report) -> Markup:

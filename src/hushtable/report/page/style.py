@@ -1,4 +1,4 @@
-"""The look: light, dark and print, with colours that colour-blind people tell apart (after Okabe and Ito)."""
+"""The style sheet: light, dark and print, with colors that color-blind people can distinguish (after Okabe and Ito)."""
 
 from __future__ import annotations
 

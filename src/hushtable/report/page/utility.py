@@ -1,4 +1,4 @@
-"""Sections about what is left: columns, associations, measures, classifiers."""
+"""Sections about utility: columns, associations, measures, classifiers."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ _ROLES = {
     "quasi": "quasi-identifier",
     "sensitive": "sensitive",
     "insensitive": "insensitive",
-    "pseudonym": "pseudonym (not anonymised)",
+    "pseudonym": "pseudonym (not anonymized)",
     "weight": "survey weight",
     "cluster": "household",
     "drop": "dropped",
 }
 
-_DEPTH = "How far it was generalised: released records by the level of the hierarchy that covers their cell."
+_DEPTH = "Generalization: released records by the level of the hierarchy that covers their cell."
 _NARROWER = "The published ranges or sets are narrower than that."
 
 
@@ -43,17 +43,17 @@ def columns_section(report: Report) -> Markup:
         )
         for c in facts.columns
     ]
-    head = ["column", "role and kind", "what was done", "different values", "missing", "left open", "moved"]
+    head = ["column", "role and kind", "what was done", "distinct values", "missing", "covered", "shift"]
     caption = (
-        "“Left open”: the share of its domain that a published cell covers on average. “Moved”: how far the "
-        "distribution over the bars moved (total variation distance)."
+        "“Covered”: the share of its domain that a published cell covers on average. “Shift”: the change of the "
+        "distribution over the bars (total variation distance)."
     )
     charts = [column_charts(c, counterfeits=facts.treatment.counterfeits > 0) for c in facts.columns if c.bars]
     return join(table(caption, head, rows, right=(3, 4, 5, 6)), tag("div", *charts, class_="columns"))
 
 
 def column_charts(column: ColumnEvidence, *, counterfeits: bool) -> Markup:
-    """One column before and after, and how far it was generalised."""
+    """One column before and after, and its generalization."""
     counted = "Records."
     if counterfeits:
         # their values are published beside the people's; their cells are those of people who are counted
@@ -76,7 +76,7 @@ def column_charts(column: ColumnEvidence, *, counterfeits: bool) -> Markup:
         parts.append(
             bar_chart(
                 f"depth {column.name}",
-                f"Generalisation depth of {column.name}",
+                f"Generalization depth of {column.name}",
                 [(_level(d.level, column), d.share) for d in column.depths],
                 caption=_DEPTH if column.nodes else f"{_DEPTH} {_NARROWER}",
                 show=percent,
@@ -93,7 +93,7 @@ def _level(level: int, column: ColumnEvidence) -> str:
     if level == 0:
         return "exact value"
     if level == column.height:
-        return "not told at all" if column.nodes else "only by the top"
+        return "fully suppressed" if column.nodes else "only the top"
     return f"level {level} of {column.height}"
 
 
@@ -108,7 +108,7 @@ def utility_section(report: Report) -> Markup:
     if facts.associations:
         pairs = sorted(facts.associations, key=lambda a: -a.before)
         shown = pairs[:20]
-        more = f" The {len(shown)} strongest of {len(pairs)} pairs." if len(pairs) > len(shown) else ""
+        more = f" Shown are the {len(shown)} strongest of {len(pairs)} pairs." if len(pairs) > len(shown) else ""
         mean = sum(abs(a.before - a.after) for a in pairs) / len(pairs)
         parts += [
             tag("h3", "Correlations kept"),
@@ -116,15 +116,14 @@ def utility_section(report: Report) -> Markup:
                 "associations",
                 "Association of pairs of columns before and after",
                 [(" × ".join(a.columns), a.before, a.after) for a in shown],
-                caption="How strongly two columns go together (Cramér's V: 0 not at all, 1 completely); on average a "
-                "pair "
-                f"moved by {mean:.2f}.{more}",
+                caption="Association of two columns (Cramér's V: 0 none, 1 complete). The average change of a pair is "
+                f"{mean:.2f}.{more}",
                 head="columns",
             ),
         ]
     if facts.accuracy:
         rows = [(a.target, percent(a.majority), percent(a.release), percent(a.original)) for a in facts.accuracy]
-        caption = f"How often a classifier ({facts.accuracy[0].classifier}) is right about original records"
+        caption = f"Accuracy of a classifier ({facts.accuracy[0].classifier}) on original records"
         head = ["predicted column", "always the most frequent", "trained on the release", "trained on the original"]
         parts += [tag("h3", "Classifier accuracy"), table(caption, head, rows, right=(1, 2, 3))]
     rows = [

@@ -1,1 +1,1 @@
-"""Templates: whose questions a report answers first, one per file."""
+"""Templates: the questions that a report answers, one reader per file."""

@@ -33,7 +33,7 @@ def models_hold(facts: Facts, question: str) -> Finding:
         answer=f"No: {', '.join(broken)}." if broken else "Yes, in every class of the published table.",
         status="not met" if broken else "met",
         evidence=tuple(
-            "{0}{1}: the worst class has {3}, asked for is {2}.".format(
+            "{0}{1}: worst class: {3} (required: {2}).".format(
                 m.model, f" on “{m.column}”" if m.column else "", *needed_and_achieved(m.model_dump(), number)
             )
             for m in facts.models
@@ -48,10 +48,10 @@ def highest_risk(facts: Facts, question: str, *, strict: bool) -> Finding:
     limit = "at most" if risk.comparison == ">" else "below"
     if exposed:
         above = "above" if risk.comparison == ">" else "at or above"
-        answer = f"No: for {percent(exposed)} of the people it is {above} {risk.threshold:g}."
+        answer = f"No: for {percent(exposed)} of the people, it is {above} {risk.threshold:g}."
         status = "not met" if strict else "to judge"
     else:
-        answer, status = f"Yes: for everybody it is {limit} {risk.threshold:g}.", "met"
+        answer, status = f"Yes: it is {limit} {risk.threshold:g} for everybody.", "met"
     return Finding(
         question=question,
         answer=answer,
@@ -59,15 +59,14 @@ def highest_risk(facts: Facts, question: str, *, strict: bool) -> Finding:
         evidence=(
             f"Highest chance after: {number(risk.after.highest)} (before: {number(risk.before.highest)}); on average "
             f"{number(risk.after.average)} (before: {number(risk.before.average)}).",
-            f"A person counts as at risk where chance {risk.comparison} {risk.threshold:g}, compared unrounded: a "
-            "class "
+            f"A person is at risk if the chance is {risk.comparison} {risk.threshold:g}, compared unrounded: a class "
             f"needs at least {_people_needed(risk.threshold, risk.comparison)} people.",
         ),
     )
 
 
 def _people_needed(threshold: float, comparison: str) -> str:
-    """The least class that is not at risk, as the risks compare: with their tolerance."""
+    """Return the size of the smallest class that is not at risk, with the tolerance of the risks."""
     if not threshold or above(np.zeros(1), comparison, threshold)[0]:
         return "infinitely many"
     limit = threshold + (TOLERANCE if comparison == ">" else -TOLERANCE)
@@ -89,14 +88,14 @@ def attacks_named(
     evidence = [*extra, *(_attack(a) for a in above)]
     evidence += [f"No better than guessing: {', '.join(level)}."] if level else []
     evidence += (
-        [f"Not tried: {', '.join(n.name for n in lacking)}; the reasons stand with the attacks."] if lacking else []
+        [f"Not run: {', '.join(n.name for n in lacking)}. The reasons are listed with the attacks."] if lacking else []
     )
     if above:
         answer = f"Not ruled out: {len(above)} of {len(tried)} attacks did better than guessing."
     elif tried:
         answer = otherwise
     else:
-        answer = "Not tried: none of these attacks was run."
+        answer = "Unknown: none of these attacks was run."
     return Finding(
         question=question,
         answer=answer,
@@ -107,7 +106,7 @@ def attacks_named(
 
 def _attack(attack: AttackEvidence) -> str:
     if not attack.targets:
-        return f"{attack.name}: nobody could be attacked."
+        return f"{attack.name}: no person could be attacked."
     return (
         f"{attack.name}: right for {percent(attack.rate)} of {count(attack.targets)} (95% interval "
         f"{percent(attack.low)} "
@@ -124,7 +123,7 @@ def attribute_models(facts: Facts) -> tuple[str, ...]:
 
 
 def identifiers_gone(facts: Facts, question: str) -> Finding:
-    """Whether direct identifiers are out of the table."""
+    """Whether direct identifiers were removed."""
     named = [c.name for c in facts.columns if c.role == "identifier"]
     left = [name for name in named if name in facts.treatment.columns]
     return Finding(
@@ -133,7 +132,7 @@ def identifiers_gone(facts: Facts, question: str) -> Finding:
         if left
         else "Yes."
         if named
-        else "The policy names no identifier; none was in the input, or one was missed.",
+        else "The policy names no identifier: the input had none, or one was overlooked.",
         status="not met" if left else "met" if named else "to judge",
         evidence=tuple(f"“{name}” was removed." for name in named if name not in left),
     )
@@ -143,14 +142,13 @@ def utility_kept(facts: Facts, question: str) -> Finding:
     """What the release is still good for."""
     evidence = [
         f"“{c.name}”: {c.treatment}"
-        + (f"; a cell leaves {percent(c.covered)} of the domain open on average." if c.covered is not None else ".")
+        + (f"; a cell covers {percent(c.covered)} of the domain on average." if c.covered is not None else ".")
         for c in facts.columns
         if c.role == "quasi"
     ]
     evidence += [
-        f"Predicting “{a.target}”: {percent(a.release)} right after training on the release, {percent(a.original)} on "
-        "the "
-        f"original, {percent(a.majority)} by always guessing the most frequent."
+        f"Predicting “{a.target}”: accuracy {percent(a.release)} after training on the release, {percent(a.original)} "
+        f"on the original, {percent(a.majority)} by always guessing the most frequent value."
         for a in facts.accuracy
     ]
     evidence += [
@@ -158,18 +156,18 @@ def utility_kept(facts: Facts, question: str) -> Finding:
     ]
     return Finding(
         question=question,
-        answer="For the intended use a person has to judge; the numbers are these.",
+        answer="A person has to judge this for the intended use, based on these numbers.",
         status="to judge",
         evidence=tuple(evidence),
     )
 
 
 def recipients_assessed(facts: Facts, question: str) -> Finding:
-    """What each recipient could do with what it may already hold."""
+    """What each recipient could do with data that it may already hold."""
     if not facts.recipients:
         return Finding(
             question=question,
-            answer="No recipient is named, so nobody's own data were considered.",
+            answer="No recipient is named, so no recipient's own data were considered.",
             status="to judge",
             evidence=("Name recipients and the columns that they may hold: hushtable report --about FILE.",),
         )
@@ -179,12 +177,12 @@ def recipients_assessed(facts: Facts, question: str) -> Finding:
         answer=f"Not for {', '.join(exposed)}: see the evidence." if exposed else "Yes, for every recipient named.",
         status="to judge" if exposed else "met",
         evidence=tuple(
-            f"{who.name}: at least {count(who.smallest)} rows look alike; {percent(who.share_at_risk)} of the rows are "
-            f"above the threshold; "
+            f"{who.name}: at least {count(who.smallest)} rows look the same; {percent(who.share_at_risk)} of the rows "
+            f"are above the threshold; "
             + (
                 f"“{who.learnt}” is certain for {percent(who.share_learnt)}."
                 if who.learnt
-                else "nothing left to learn."
+                else "no sensitive column to learn."
             )
             for who in facts.recipients
         ),
@@ -192,11 +190,13 @@ def recipients_assessed(facts: Facts, question: str) -> Finding:
 
 
 def for_people(question: str, *points: str) -> Finding:
-    """What no number answers."""
-    return Finding(
-        question=question, answer="The following is for people to decide.", status="to judge", evidence=points
-    )
+    """Questions that no number answers."""
+    return Finding(question=question, answer="People have to decide the following.", status="to judge", evidence=points)
 
 
 def _learnt(who: RecipientEvidence) -> str:
-    return f"“{who.learnt}” is certain for {percent(who.share_learnt)}" if who.learnt else "nothing is left to learn"
+    return (
+        f"“{who.learnt}” is certain for {percent(who.share_learnt)}"
+        if who.learnt
+        else "there is no sensitive column to learn"
+    )

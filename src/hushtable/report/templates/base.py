@@ -1,4 +1,4 @@
-"""What a template is: the questions of one reader, answered from the facts of a release."""
+"""The base of templates: the questions of one reader, answered from the facts about a release."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class Template(Parametrised, ABC):
     Parameters
     ----------
     threshold : float
-        Above it a person counts as at risk.
+        Risk above which a person is at risk.
     comparison : {">", ">="}
         How a person's risk is compared with the threshold.
     """
@@ -58,7 +58,7 @@ class Template(Parametrised, ABC):
         attacks : bool or sequence of str
             All attacks that can be run, none, or those named.
         labels : bool
-            Name values of columns that enough records share; they are numbered otherwise.
+            Name values of columns that enough records share; otherwise, they are numbered.
         about : About, mapping or path, optional
             Dataset, purpose, organisation, signer and recipients; see ``hushtable.report.content.about``.
         progress : callable, optional
@@ -80,7 +80,7 @@ class Template(Parametrised, ABC):
         return self.answered(facts, said)
 
     def answered(self, facts: Facts, about: About | None = None) -> Report:
-        """Answer the template's questions from facts that any template has gathered.
+        """Answer the template's questions from facts gathered by any template.
 
         Parameters
         ----------
@@ -105,7 +105,7 @@ class Template(Parametrised, ABC):
         )
 
     def write(self, release: Any, path: str | os.PathLike[str], **options: Any) -> Report:
-        """Write the HTML file and, beside it, the same as JSON; return what they say.
+        """Write the HTML file and, next to it, the same as JSON; return the report.
 
         Parameters
         ----------
@@ -113,7 +113,7 @@ class Template(Parametrised, ABC):
         path : path
             The HTML file; the JSON file has the same name with ``.json``.
         **options
-            As of ``report``.
+            As for ``report``.
 
         Raises
         ------

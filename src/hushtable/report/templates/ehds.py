@@ -2,8 +2,8 @@
 
 References
 ----------
-Regulation (EU) 2025/327 on the European Health Data Space, chapter IV: purposes, data permits, minimisation, secure
-processing environments, and anonymised results.
+Regulation (EU) 2025/327 on the European Health Data Space, chapter IV: purposes, data permits, minimization, secure
+processing environments, and anonymized results.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ class EHDS(Template):
     Parameters
     ----------
     threshold : float
-        Above it a person counts as at risk.
+        Risk above which a person is at risk.
     comparison : {">", ">="}
 
     Examples
@@ -47,30 +47,32 @@ class EHDS(Template):
     title: ClassVar[str] = "Evidence for secondary use of health data"
     about: ClassVar[str] = (
         "For a health data access body that decides on data for secondary use under Regulation (EU) 2025/327: whether "
-        "the data are anonymised rather than pseudonymised, limited to what the purpose needs, and safe against "
+        "the data are anonymized rather than pseudonymized, limited to what the purpose needs, and safe against "
         "attempts that the regulation forbids."
     )
 
     def findings(self, facts: Facts) -> tuple[Finding, ...]:
         """Answer the template's questions."""
         return (
-            identifiers_gone(facts, "Are the data anonymised rather than pseudonymised: are direct identifiers gone?"),
+            identifiers_gone(
+                facts, "Are the data anonymized rather than pseudonymized: were direct identifiers removed?"
+            ),
             highest_risk(facts, "Is the risk of re-identification low for every natural person?", strict=True),
-            recipients_assessed(facts, "Is it low for each data user, given what that user may hold?"),
+            recipients_assessed(facts, "Is it low for each data user, given the data that this user may hold?"),
             attacks_named(
                 facts,
                 None,
                 "Would an attempt at re-identification succeed?",
-                otherwise="None of the attacks that were tried did better than guessing.",
+                otherwise="None of the attacks that were run did better than guessing.",
                 extra=attribute_models(facts),
             ),
             models_hold(facts, "Do the technical measures of the policy hold?"),
             utility_kept(facts, "Do the data still serve the purpose?"),
             for_people(
                 "What does the access body decide?",
-                "Whether the purpose is one that the regulation permits, and none that it prohibits.",
-                "Whether every published column is needed for the purpose (data minimisation).",
-                "Whether anonymised data suffice, or pseudonymised data in a secure processing environment are needed.",
+                "Whether the regulation permits the purpose.",
+                "Whether every published column is needed for the purpose (data minimization).",
+                "Whether anonymized data suffice, or pseudonymized data in a secure processing environment are needed.",
                 "What the data permit says about duration, users and publication of results.",
             ),
         )

@@ -34,7 +34,7 @@ class EMA(Template):
     Parameters
     ----------
     threshold : float
-        Above it a person counts as at risk.
+        Risk above which a person is at risk.
     comparison : {">", ">="}
 
     Examples
@@ -44,7 +44,7 @@ class EMA(Template):
     """
 
     name: ClassVar[str] = "ema"
-    title: ClassVar[str] = "Anonymisation report for clinical data"
+    title: ClassVar[str] = "Anonymization report for clinical data"
     about: ClassVar[str] = (
         "For publishing clinical data in the style of the European Medicines Agency and Health Canada: the risk of "
         "re-identification of every person, compared with a threshold of 0.09."
@@ -55,13 +55,13 @@ class EMA(Template):
         return (
             highest_risk(facts, "Is the highest risk of re-identification at or below the threshold?", strict=True),
             _method(facts),
-            identifiers_gone(facts, "Are direct identifiers gone?"),
+            identifiers_gone(facts, "Were direct identifiers removed?"),
             models_hold(facts, "Does the release keep the promises of its policy?"),
             attacks_named(
                 facts,
                 None,
                 "Did attempts at re-identification and inference succeed?",
-                otherwise="None of the attacks that were tried did better than guessing.",
+                otherwise="None of the attacks that were run did better than guessing.",
                 extra=attribute_models(facts),
             ),
             utility_kept(facts, "What does it cost in data utility?"),
@@ -72,17 +72,16 @@ def _method(facts: Facts) -> Finding:
     made, done = facts.provenance, facts.treatment
     quasi = ", ".join(f"“{c.name}”" for c in facts.columns if c.role == "quasi")
     return Finding(
-        question="By which method was it anonymised?",
+        question="How was it anonymized?",
         answer=f"{made.algorithm}: {made.recoding}.",
         status="stated",
         evidence=(
             f"Quasi-identifiers: {quasi}.",
             f"{count(done.suppressed)} of {count(made.input_rows)} records ({percent(done.suppressed_share)}) were "
-            "left out.",
-            "A class of 11 has a risk of 1/11 = 0.0909, which is above 0.09 when it is compared unrounded, as here; "
-            "reports "
+            "suppressed.",
+            "A class of 11 has a risk of 1/11 = 0.0909, which is above 0.09 when compared unrounded, as here. Reports "
             "that round to two digits accept it.",
-            "Risks are those of a prosecutor, who knows that the person is in the table: the highest of the three "
-            "adversaries, suited to public release.",
+            "Risks are those of a prosecutor, who knows that the person is in the table. They are the highest of the "
+            "three adversaries, and suited to public release.",
         ),
     )

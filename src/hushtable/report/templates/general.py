@@ -1,4 +1,4 @@
-"""The general template: for a protection officer, whatever the law."""
+"""The general template: for a data protection officer, under any law."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ __all__ = ["General"]
 
 @dataclass(frozen=True)
 class General(Template):
-    """The questions of any protection officer.
+    """The questions of any data protection officer.
 
     Parameters
     ----------
     threshold : float
-        Above it a person counts as at risk.
+        Risk above which a person is at risk.
     comparison : {">", ">="}
 
     Examples
@@ -35,19 +35,19 @@ class General(Template):
 
     name: ClassVar[str] = "general"
     title: ClassVar[str] = "Evidence of anonymization"
-    about: ClassVar[str] = "For whoever decides whether this table may leave the house, under whatever law."
+    about: ClassVar[str] = "For those who decide whether this table may be published, under any law."
 
     def findings(self, facts: Facts) -> tuple[Finding, ...]:
         """Answer the template's questions."""
         return (
             models_hold(facts, "Does the release keep the promises of its policy?"),
-            identifiers_gone(facts, "Are direct identifiers gone?"),
-            highest_risk(facts, "Is the chance to find a known person low for everybody?", strict=False),
+            identifiers_gone(facts, "Were direct identifiers removed?"),
+            highest_risk(facts, "Is the chance of finding a known person low for everybody?", strict=False),
             attacks_named(
                 facts,
                 None,
                 "Does the release help an adversary?",
-                otherwise="None of the attacks that were tried did better than guessing.",
+                otherwise="None of the attacks that were run did better than guessing.",
             ),
             utility_kept(facts, "Is it still useful?"),
         )

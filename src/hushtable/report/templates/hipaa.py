@@ -33,7 +33,7 @@ class HIPAA(Template):
     Parameters
     ----------
     threshold : float
-        Above it a person counts as at risk.
+        Risk above which a person is at risk.
     comparison : {">", ">="}
 
     Examples
@@ -46,8 +46,8 @@ class HIPAA(Template):
     title: ClassVar[str] = "Evidence for a HIPAA expert determination"
     about: ClassVar[str] = (
         "For an expert who determines, under 45 CFR 164.514(b)(1), that the risk is very small that an anticipated "
-        "recipient could identify an individual, alone or with other reasonably available information. It holds the "
-        "methods and results that the rule asks the expert to document."
+        "recipient could identify an individual, alone or with other reasonably available information. It contains the "
+        "methods and results that the rule requires the expert to document."
     )
 
     def findings(self, facts: Facts) -> tuple[Finding, ...]:
@@ -55,20 +55,20 @@ class HIPAA(Template):
         return (
             highest_risk(facts, "Is the risk very small for every individual?", strict=True),
             recipients_assessed(facts, "Is it very small for each anticipated recipient?"),
-            identifiers_gone(facts, "Are the identifiers that the safe-harbour method lists gone?"),
+            identifiers_gone(facts, "Were the identifiers that the safe-harbor method lists removed?"),
             models_hold(facts, "Which method was applied, and does it hold?"),
             attacks_named(
                 facts,
                 None,
                 "Did attempts at re-identification and inference succeed?",
-                otherwise="None of the attacks that were tried did better than guessing.",
+                otherwise="None of the attacks that were run did better than guessing.",
             ),
             utility_kept(facts, "What does it cost in data utility?"),
             for_people(
                 "What does the expert decide?",
                 "Replicability: which features of the people stay the same over time and so can be matched again.",
-                "Availability: which outside sources, such as voter lists or registries, hold those features.",
-                "Distinguishability: whether anybody stands out on features that this policy leaves exact.",
+                "Availability: which outside sources, such as voter lists or registries, contain those features.",
+                "Distinguishability: whether anybody stands out by features that this policy leaves exact.",
                 "Whether the threshold above is small enough for this release, and for how long the determination "
                 "holds.",
             ),

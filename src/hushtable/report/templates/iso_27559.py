@@ -33,7 +33,7 @@ class ISO27559(Template):
     Parameters
     ----------
     threshold : float
-        Above it a person counts as at risk.
+        Risk above which a person is at risk.
     comparison : {">", ">="}
 
     Examples
@@ -45,29 +45,29 @@ class ISO27559(Template):
     name: ClassVar[str] = "iso-27559"
     title: ClassVar[str] = "De-identification evidence by context, data and governance"
     about: ClassVar[str] = (
-        "For a review in the style of ISO/IEC 27559: the context that the data go into, the data themselves, how "
-        "identifiable people are in both together, and who governs the release afterwards."
+        "For a review in the style of ISO/IEC 27559: the context of the data, the data themselves, how "
+        "identifiable people are in that context, and who governs the release afterwards."
     )
 
     def findings(self, facts: Facts) -> tuple[Finding, ...]:
         """Answer the template's questions."""
         return (
             recipients_assessed(facts, "Context: is identifiability acceptable for each recipient?"),
-            identifiers_gone(facts, "Data: are direct identifiers gone?"),
+            identifiers_gone(facts, "Data: were direct identifiers removed?"),
             highest_risk(facts, "Identifiability: is everybody at or below the threshold?", strict=True),
             models_hold(facts, "Mitigation: does the de-identification hold?"),
             attacks_named(
                 facts,
                 None,
                 "Identifiability: did adversarial testing succeed?",
-                otherwise="None of the attacks that were tried did better than guessing.",
+                otherwise="None of the attacks that were run did better than guessing.",
             ),
             utility_kept(facts, "Data: are they still useful?"),
             for_people(
                 "Governance: what has to be decided and kept?",
-                "Who is accountable for the release, and who approves changes of its context.",
+                "Who is accountable for the release, and who approves changes to its context.",
                 "Which controls recipients have in place: contracts, access, training, audits.",
                 "When identifiability is assessed again, since other data appear over time.",
-                "What is done, and who is told, if somebody is re-identified.",
+                "What is done, and who is informed, if a person is re-identified.",
             ),
         )

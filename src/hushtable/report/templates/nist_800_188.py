@@ -1,4 +1,4 @@
-"""The template of NIST SP 800-188: what a disclosure review board asks about a dataset.
+"""The template of NIST SP 800-188: the questions of a disclosure review board about a dataset.
 
 References
 ----------
@@ -28,12 +28,12 @@ __all__ = ["NIST800188"]
 
 @dataclass(frozen=True)
 class NIST800188(Template):
-    """What a disclosure review board asks, after NIST SP 800-188.
+    """The questions of a disclosure review board, after NIST SP 800-188.
 
     Parameters
     ----------
     threshold : float
-        Above it a person counts as at risk.
+        Risk above which a person is at risk.
     comparison : {">", ">="}
 
     Examples
@@ -50,7 +50,7 @@ class NIST800188(Template):
     )
 
     def findings(self, facts: Facts) -> tuple[Finding, ...]:
-        """Answer what can be answered from the data, and name what cannot."""
+        """Answer the questions that the data can answer, and name the others."""
         return (
             identifiers_gone(facts, "Were direct identifiers removed?"),
             _quasi(facts),
@@ -60,15 +60,15 @@ class NIST800188(Template):
                 facts,
                 None,
                 "Did a re-identification study succeed?",
-                otherwise="None of the attacks that were tried did better than guessing.",
+                otherwise="None of the attacks that were run did better than guessing.",
             ),
             utility_kept(facts, "Is the quality of the data sufficient?"),
             for_people(
-                "What has to be decided by people?",
+                "What do people have to decide?",
                 "Who may receive the release, and under which agreement: the public, signatories, or a protected "
                 "enclave.",
                 "Which other datasets, published or leaked, cover the same people (the mosaic effect).",
-                "Who answers for the release, when it is reviewed again, and what happens if somebody is "
+                "Who is responsible for the release, when it is reviewed again, and what happens if a person is "
                 "re-identified.",
                 "Whether another technique, such as synthetic data or differential privacy, would serve the purpose "
                 "better.",
@@ -79,11 +79,11 @@ class NIST800188(Template):
 def _quasi(facts: Facts) -> Finding:
     quasi = [c for c in facts.columns if c.role == "quasi"]
     plain = [c.name for c in facts.columns if c.role == "insensitive"]
-    evidence = [f"“{c.name}” ({c.kind}, {count(c.distinct)} different values): {c.treatment}." for c in quasi]
-    evidence += [f"“{name}” was taken for harmless and is published as it is." for name in plain]
+    evidence = [f"“{c.name}” ({c.kind}, {count(c.distinct)} distinct values): {c.treatment}." for c in quasi]
+    evidence += [f"“{name}” was considered harmless and is published unchanged." for name in plain]
     return Finding(
         question="Were quasi-identifiers found and transformed?",
-        answer=f"{len(quasi)} columns were taken for quasi-identifiers; whether these are all is for people to judge.",
+        answer=f"{len(quasi)} columns were treated as quasi-identifiers; people have to judge whether these are all.",
         status="to judge",
         evidence=tuple(evidence),
     )

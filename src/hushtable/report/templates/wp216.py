@@ -34,7 +34,7 @@ class WP216(Template):
     Parameters
     ----------
     threshold : float
-        Above it a person counts as at risk.
+        Risk above which a person is at risk.
     comparison : {">", ">="}
 
     Examples
@@ -46,19 +46,18 @@ class WP216(Template):
     name: ClassVar[str] = "wp216"
     title: ClassVar[str] = "Evidence of anonymization by the criteria of WP216"
     about: ClassVar[str] = (
-        "For an assessment by Opinion 05/2014 of the Article 29 Working Party: is it still possible to single somebody "
-        "out, to link records about somebody, or to infer something about somebody? Where one of them is not ruled "
-        "out, "
-        "the opinion asks for a thorough evaluation of the remaining risk."
+        "For an assessment by Opinion 05/2014 of the Article 29 Working Party: is it still possible to single out "
+        "a person, to link records about a person, or to infer something about a person? If one of them is not ruled "
+        "out, the opinion asks for a thorough evaluation of the remaining risk."
     )
 
     def findings(self, facts: Facts) -> tuple[Finding, ...]:
-        """Answer the three questions, then what else a reader asks."""
+        """Answer the three questions, then others that a reader asks."""
         done = facts.treatment
         alone = next((b for b in facts.bands if b.least == 1), None)
         sizes = (
             f"The smallest class has {count(done.smallest)} people; a typical person shares the published cells with "
-            f"{count(done.median)} (themselves included)."
+            f"{count(done.median)} (including themselves)."
         )
         unique = (
             f"People who are alone in their class: {percent(alone.before)} before, {percent(alone.after)} after."
@@ -71,14 +70,14 @@ class WP216(Template):
                 facts,
                 _SINGLING_OUT,
                 "Singling out: can an individual still be isolated?",
-                otherwise="No attack that was tried isolated records better than guessing.",
+                otherwise="No attack that was run isolated records better than guessing.",
                 extra=(sizes, unique),
             ),
             attacks_named(
                 facts,
                 _LINKING,
                 "Linkability: can records about an individual still be linked?",
-                otherwise="No attack that was tried linked records better than guessing.",
+                otherwise="No attack that was run linked records better than guessing.",
                 extra=(
                     _highest(facts),
                     "Linking with other releases of the same people is not ruled out by any model here.",
@@ -88,11 +87,11 @@ class WP216(Template):
                 facts,
                 known - set(_SINGLING_OUT) - set(_LINKING),
                 "Inference: can something still be inferred about an individual?",
-                otherwise="No attack that was tried inferred values better than guessing.",
+                otherwise="No attack that was run inferred values better than guessing.",
                 extra=attribute_models(facts),
             ),
             models_hold(facts, "Does the release keep the promises of its policy?"),
-            identifiers_gone(facts, "Are direct identifiers gone?"),
+            identifiers_gone(facts, "Were direct identifiers removed?"),
             utility_kept(facts, "Is it still useful?"),
         )
 
@@ -100,6 +99,6 @@ class WP216(Template):
 def _highest(facts: Facts) -> str:
     risk = facts.risks[0]
     return (
-        f"Highest chance to link a known person to the right record: {percent(risk.after.highest)} (before: "
+        f"Highest chance of linking a known person to the right record: {percent(risk.after.highest)} (before: "
         f"{percent(risk.before.highest)})."
     )

@@ -1,1 +1,1 @@
-"""Classifications that exist in the world: one per file, with its source and version."""
+"""Standard classifications: one per file, with its source and version."""

@@ -1,7 +1,7 @@
-"""What a classification is, and which there are.
+"""The base of classifications, and their names.
 
-A classification says into which groups a value falls, from the narrowest group to the widest. It knows values by
-their code, so no list of titles is needed where a licence forbids to ship one.
+A classification assigns a value to groups, from the narrowest to the widest. It knows values by their code, so no list
+of titles is needed if a license forbids shipping one.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from functools import cache, cached_property
 __all__ = ["NAMES", "Classification", "classification", "named_or_many", "spelling"]
 
 NAMES = ("countries", "icd-10", "isced-2011", "isco-08", "nace-2", "naics-2022", "us-states", "us-zip3")
-"""What they are called in policies. The file of ``icd-10`` is ``icd_10.py``."""
+"""Names in policies. The file of ``icd-10`` is ``icd_10.py``."""
 
 
 @dataclass(frozen=True)
@@ -25,25 +25,25 @@ class Classification:
     Attributes
     ----------
     name : str
-        What it is called in policies.
+        Name in policies.
     title : str
-        What its values are, in the plural.
+        Description of its values, in the plural.
     source, version : str
-        Who publishes it, and which edition this is.
+        Publisher and edition.
     levels : tuple of str
-        What its groups are, the narrowest first.
+        Names of its groups, the narrowest first.
     place : callable
-        Returns the groups of a value, one for each level, or None for a value that it does not know.
+        Returns the groups of a value, one for each level, or None for an unknown value.
     codes : callable
         Returns values for every group, in the usual spelling.
     named : str
         Words in a column's name that mean this classification.
     about : str
-        Words in a column's name that go with it, and with other things too.
+        Words in a column's name that suggest it, among other things.
     forms : tuple of tuples of str
-        All spellings of every value, the usual one first, where a column may have any of them.
+        All spellings of every value, the usual one first, if a column may have any of them.
     telling : callable
-        Whether values that it knows are hardly anything else; given are the values, and whether the column's name has a
+        Whether values that it knows are hardly anything else, given the values and whether the column's name has a
         word of ``about``.
 
     Examples
@@ -74,7 +74,7 @@ class Classification:
         return {group: tuple(codes) for group, codes in found.items()}
 
     def spelt_like(self, values: Iterable[str]) -> dict[str, str]:
-        """Return every value in the spelling that most of these have; nothing where there is only one.
+        """Return every value in the spelling that most of these have; nothing if there is only one.
 
         Examples
         --------
@@ -89,7 +89,7 @@ class Classification:
 
 @cache
 def classification(name: str) -> Classification:
-    """Return a classification by the name that it has in policies.
+    """Return a classification by its name in policies.
 
     Examples
     --------
@@ -102,7 +102,7 @@ def classification(name: str) -> Classification:
 
 
 def named_or_many(values: list[str], about: bool) -> bool:
-    """Whether values are telling that are names, or short codes in a column that is called after them.
+    """Whether values are conclusive: names, or short codes in a column with a matching name.
 
     Examples
     --------
@@ -118,7 +118,7 @@ def named_or_many(values: list[str], about: bool) -> bool:
 
 
 def spelling(text: str) -> str:
-    """Return a name without case, accents, punctuation and small words, so that spellings of it are equal.
+    """Return a name without case, accents, punctuation and small words, so that its spellings are equal.
 
     Examples
     --------

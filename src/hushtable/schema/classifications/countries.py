@@ -2,8 +2,8 @@
 
 Countries are known by their English names, by the two- and three-letter codes of ISO 3166-1 and, with three digits, by
 number. The narrower groups are the 22 that M49 calls sub-regions or, where it divides one further, intermediate
-regions. Antarctica is in no region. Countries that no longer exist stand where M49 had them; Taiwan (ISO 3166-1) and
-Kosovo, which M49 does not list, stand with their neighbours.
+regions. Antarctica is in no region. Countries that no longer exist are where M49 had them; Taiwan (ISO 3166-1) and
+Kosovo, which M49 does not list, are grouped with their neighbors.
 """
 
 from __future__ import annotations

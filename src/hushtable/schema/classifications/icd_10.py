@@ -1,9 +1,9 @@
 """ICD-10: diagnoses by category, block and chapter.
 
 Blocks and chapters are ranges of codes, which are facts; the titles are the World Health Organization's and are not
-shipped. Where blocks lie in blocks (C00-C97), the narrowest counts. National editions add codes: one that is in a
-chapter but in no block of WHO's is in the group of the chapter's other codes. A category that has a letter for its
-last digit (``C7A`` of the American edition) stands where the alphabet puts it.
+shipped. If blocks are nested (C00-C97), the narrowest counts. National editions add codes: one that is in a
+chapter but in no block of WHO's is in the group of the chapter's other codes. A category with a letter as its
+last character (``C7A`` of the American edition) is placed alphabetically.
 """
 
 from __future__ import annotations
@@ -78,7 +78,7 @@ def _within(category: str, span: str) -> bool:
 
 
 def _codes() -> Iterator[str]:
-    """Yield the categories of all blocks, and one that is in no block of each chapter that has such."""
+    """Yield the categories of all blocks, and one outside all blocks for each chapter that has such."""
     for (_, span, _), blocks in zip(_CHAPTERS, _BLOCKS, strict=True):
         inside = [code for block in blocks for code in _between(block)]
         yield from inside

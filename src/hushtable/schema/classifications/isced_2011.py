@@ -1,4 +1,4 @@
-"""ISCED 2011: levels of education, and the three that statistics are published by."""
+"""ISCED 2011: levels of education, and the three groups used in published statistics."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _CODE = re.compile(r"(?:ISCED|ED|L|LEVEL)?[ _-]*([0-9])[0-9]{0,2}", re.IGNORECAS
 
 
 def _place(value: str) -> tuple[str, str] | None:
-    """Return level and group of a level or of a three-digit programme or attainment."""
+    """Return level and group of a level or of a three-digit program or attainment."""
     found = _CODE.fullmatch(value.strip())
     return None if found is None else (_LEVELS[int(found[1])], _GROUPS[int(found[1])])
 

@@ -45,7 +45,7 @@ _SUB_MAJOR = {
 }  # fmt: skip
 _CODE = re.compile(r"(?:ISCO)?[ -]*(\d{2,4})", re.IGNORECASE)
 _ARMED = {"110": "0110", "210": "0210", "310": "0310"}
-"""Unit groups of the armed forces that were read as numbers; no minor group is called so."""
+"""Unit groups of the armed forces that were read as numbers; no minor group has these codes."""
 
 
 def _place(value: str) -> tuple[str, str, str] | None:

@@ -1,4 +1,4 @@
-"""Which classification a column's values are of, with the reason."""
+"""Recognition of the classification of a column's values, with the reason."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from hushtable.schema.hints import words_of
 __all__ = ["Recognised", "recognise"]
 
 _FEWEST = 3
-"""Of fewer different values nothing is told."""
+"""Minimum number of different values for a conclusion."""
 _FIRST = 200
-"""So many values show whether a closer look is worth its time."""
+"""Number of values examined before deciding on a closer look."""
 _MOST_VALUES, _MOST_RECORDS, _FEW = 0.2, 0.1, 3
-"""Shares of values and of records that may be unknown to a classification; so few values may have more records."""
+"""Shares of values and of records that may be unknown to a classification; more records for so few values."""
 
 
 @dataclass(frozen=True)
@@ -27,7 +27,7 @@ class Recognised:
     ----------
     classification : Classification
     unknown : int
-        How many of the column's values it does not know.
+        Number of the column's values that it does not know.
     reason : str
     """
 
@@ -37,15 +37,15 @@ class Recognised:
 
 
 def recognise(name: str, values: Sequence[str], counts: IntArray) -> Recognised | None:
-    """Return the classification that a column's values are of, or None.
+    """Return the classification of a column's values, or None.
 
-    Nearly all values must be known to it. Codes that other things are called by too, such as numbers of two digits, are
-    only taken for a classification if the column's name says so.
+    It must know nearly all values. Ambiguous codes, such as two-digit numbers, are only taken for a classification if
+    the column's name suggests it.
 
     Parameters
     ----------
     name : str
-        The column's.
+        Name of the column.
     values : sequence of str
         Its distinct values.
     counts : int64 array

@@ -1,8 +1,8 @@
-"""ZIP codes of the United States by their first three digits, as the HIPAA Safe Harbor rule allows to publish them.
+"""ZIP codes of the United States by their first three digits, as the HIPAA Safe Harbor rule permits publishing them.
 
 Three-digit areas with 20,000 people or fewer become ``000**``. The Department of Health and Human Services lists 17 of
-them, after the Census of 2000, in its guidance of 2012 (45 CFR 164.514(b)(2)(i)(B)); check whether a newer list binds
-you.
+them, after the Census of 2000, in its guidance of 2012 (45 CFR 164.514(b)(2)(i)(B)); check whether a newer list applies
+to you.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The REST API for people: what OpenAPI says, without anything from elsewhere."""
+"""The REST API for people: the OpenAPI description, without external resources."""
 
 from __future__ import annotations
 
@@ -27,4 +27,4 @@ def build(studio: Studio, schema: dict[str, Any]) -> None:
                 )
         for tag, rows in tags.items():
             with card(tag):
-                html_table(["method", "path", "what it does"], rows, caption=tag)
+                html_table(["method", "path", "description"], rows, caption=tag)

@@ -1,4 +1,4 @@
-"""Attack & risk: how exposed people are, and what adversaries of the literature achieve."""
+"""Attack & risk: how exposed people are, and how successful published attacks are."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ def _risk(page: Page, run: Run) -> None:
 
 
 def _risks(found: Mapping[str, Any]) -> None:
-    """The figures, those that say who is at risk first; estimates of the population, which few read, stand apart."""
+    """Show the figures, those about people at risk first; estimates for the population are in a separate part."""
     found = dict(sorted(found.items(), key=lambda entry: "share_at_risk" not in entry[1]["before"]))
     estimates = {name: entry for name, entry in found.items() if "estimator" in entry["before"]}
     for title, part in ((T.RISK, {n: e for n, e in found.items() if n not in estimates}), (T.ESTIMATES, estimates)):

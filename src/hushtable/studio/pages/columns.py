@@ -1,4 +1,4 @@
-"""Columns: one grid with everything that is known and chosen about each; several are changed at once."""
+"""Columns: one grid with all facts and settings of each column; several columns can be changed at once."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ async def build(page: Page, project: Project) -> None:
 
 
 class _Columns:
-    """The grid, and what a change in it does."""
+    """The grid and its event handlers."""
 
     def __init__(self, page: Page, project: Project, profile: dict[str, Any]) -> None:
         self.page, self.project, self.profile = page, project, profile
@@ -73,7 +73,7 @@ class _Columns:
         )
 
     async def _set(self, event: events.GenericEventArguments) -> None:
-        """Take over a choice of the browser, which says which rows, which setting and which value."""
+        """Apply a choice made in the browser: rows, setting and value."""
         said = event.args if isinstance(event.args, dict) else {}
         rows = [i for i in said.get("rows") or () if isinstance(i, int) and 0 <= i < len(self.names)]
         setting, value = said.get("set"), said.get("value")
@@ -88,14 +88,14 @@ class _Columns:
         await self._sizes()
 
     def _again(self, rows: list[int] | None = None) -> None:
-        """Show rows as they are now: all of them, where none are named."""
+        """Refresh these rows, or all rows."""
         grid = self._grid()
         shown = {i: grid.row(i) for i in (range(len(self.names)) if rows is None else rows)}
         ui.run_javascript(f"htGrid.update({json.dumps(shown)})")
         self._tell()
 
     async def _sizes(self) -> None:
-        """Have the hierarchies tried that are not known yet, and show how many labels their levels have."""
+        """Try the hierarchies that are not known yet, and show the number of labels on their levels."""
         if set(known_overviews(self.project)) >= set(quasi_of(self.project.document())):
             return
         with attempted():
@@ -125,4 +125,4 @@ def _subsets(profile: dict[str, Any], project: Project) -> None:
         if profile["subset_rows"] < profile["rows"]:
             text(T.SAMPLED.format(profile["subset_rows"]), "p", "ht-soft")
         rows = [[" + ".join(s["columns"]), share(s["unique_share"])] for s in subsets]
-        html_table(["columns that somebody knows", "unique records"], rows, caption=T.UNIQUE, numbers=(1,))
+        html_table(["columns known to an adversary", "unique records"], rows, caption=T.UNIQUE, numbers=(1,))

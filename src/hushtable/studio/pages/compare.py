@@ -1,4 +1,4 @@
-"""Compare: the release, and on request the user's own rows beside it; distributions; classes and their rows."""
+"""Compare: the release, on request with the user's original rows; distributions; classes and their rows."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ async def build(page: Page, project: Project, wanted: int | None = None) -> None
 
 
 class _Rows:
-    """Published rows, coloured, with the original where asked for."""
+    """Published rows, colored, with the original on request."""
 
     def __init__(self, run: Run) -> None:
         self.run = run
@@ -100,7 +100,7 @@ def _alone(found: dict[str, Any]) -> tuple[list[str], list[list[Any]], list[list
 
 
 def _beside(found: dict[str, Any]) -> tuple[list[str], list[list[Any]], list[list[str]], list[str]]:
-    """The user's own row above each published one."""
+    """Return the original row above each published one."""
     own = {name: i for i, name in enumerate(found["original_columns"])}
     columns = found["columns"]
     rows: list[list[Any]] = []
@@ -143,7 +143,7 @@ async def _classes(run: Run, rows: _Rows) -> None:
 
 
 def _distributions(run: Run) -> None:
-    """The report's own charts: before and after on one scale, the columns that lost most first."""
+    """The report's charts: before and after on one scale, the columns with the greatest loss first."""
     facts = run.facts
     found = [ColumnEvidence(**column) for column in facts.get("columns", ())]
     drawn = sorted((c for c in found if c.bars), key=lambda c: -(c.covered or 0.0))

@@ -1,4 +1,4 @@
-"""Data: where the table comes from, what is in it, and what was found in it."""
+"""Data: the source of the table, its contents, and the findings about it."""
 
 from __future__ import annotations
 
@@ -143,7 +143,7 @@ def _sheets(page: Page, project: Project) -> None:
 
 
 def repeated(project: Project, profile: dict[str, Any]) -> None:
-    """Say that a person has several rows, where the policy says so."""
+    """Mention that a person has several rows, if the policy says so."""
     entity = project.document().get("entity")
     found = next((c for c in profile["columns"] if c["name"] == entity), None)
     if found is not None:
@@ -171,7 +171,7 @@ async def _table(project: Project) -> None:
 
 
 def _told(project: Project, profile: dict[str, Any]) -> None:
-    """What the draft of the policy already says about the table, and what it leaves to the user."""
+    """Show what the draft policy says about the table, and what it leaves to the user."""
     document = project.document()
     listed = document.get("missing_values", [])
     seen = dict.fromkeys(token["text"] for column in profile["columns"] for token in column["tokens"])

@@ -1,4 +1,4 @@
-"""What few tables need: which sensitive values are the worst, orders, outside knowledge, and the policy as text."""
+"""Rarely needed settings: which sensitive values are the worst, orders, outside knowledge, and the policy as text."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ Again = Callable[[], Awaitable[None]]
 
 
 def categories(page: Page, project: Project, again: Again) -> None:
-    """Let the user say which values of a sensitive column are the most sensitive."""
+    """Let the user mark the most sensitive values of a sensitive column."""
     columns = project.document()["columns"]
     wanted = [n for n, c in columns.items() if c.get("role") == Role.SENSITIVE and c.get("kind") != Kind.NUMERIC]
     if not wanted:
@@ -44,9 +44,7 @@ def _outline(page: Page, place: int, name: str, have: dict[str, Any], again: Aga
             if wanted is not None and not (
                 isinstance(wanted, dict) and all(isinstance(v, list) for v in wanted.values())
             ):
-                raise PolicyError(
-                    "Categories are groups of values.", hint="Put the values further in than their group."
-                )
+                raise PolicyError("Categories are groups of values.", hint="Indent the values below their group.")
             page.write(page.studio.set_column, name, {"categories": wanted})
             await again()
 
@@ -60,7 +58,7 @@ def _outline(page: Page, place: int, name: str, have: dict[str, Any], again: Aga
 
 
 def orders(page: Page, project: Project, again: Again) -> None:
-    """Let the user say that labels have an order, and which."""
+    """Let the user define an order of labels."""
     columns = project.document()["columns"]
     plain = (Kind.NOMINAL, Kind.ORDINAL, None)
     wanted = [n for n, c in columns.items() if c.get("role") in (Role.QUASI, Role.SENSITIVE) and c.get("kind") in plain]
@@ -85,7 +83,7 @@ def _order(page: Page, place: int, name: str, have: list[str], again: Again) -> 
 
 
 def treatments(page: Page, project: Project, again: Again) -> None:
-    """Let the user have the values of columns changed before records are grouped."""
+    """Let the user choose treatments that change values before records are grouped."""
     columns = project.document()["columns"]
     wanted = [n for n, c in columns.items() if Role(str(c.get("role"))).published]
     chosen = any(columns[name].get("treatment") for name in wanted)
@@ -97,7 +95,7 @@ def treatments(page: Page, project: Project, again: Again) -> None:
 
 
 class _Treatment:
-    """The treatment of one column: which, and its parameters."""
+    """The treatment of one column and its parameters."""
 
     def __init__(self, page: Page, place: int, name: str, settings: dict[str, Any], again: Again) -> None:
         self.page, self.place, self.name, self.again = page, place, name, again
@@ -131,7 +129,7 @@ class _Treatment:
 
 
 def outside(page: Page, project: Project, again: Again) -> None:
-    """Let the user name the tables that some models hold a release against."""
+    """Let the user name the tables that some models compare a release with."""
     document = project.document()
     known = document.get("background") or {}
     files = page.studio.files(project)
@@ -171,7 +169,7 @@ def outside(page: Page, project: Project, again: Again) -> None:
 
 
 def policy_text(page: Page, project: Project) -> None:
-    """The whole policy as YAML, to read, to edit and to paste."""
+    """The whole policy as YAML, to read, edit and paste."""
     with ui.expansion(T.POLICY, icon="code").classes("ht-card") as part:
         text(T.POLICY_TEXT)
         with ui.element("div").props("data-unsaved=policy"):

@@ -1,4 +1,4 @@
-"""Explore: the solutions that a search looked at, the classes that came out, and releases beside each other."""
+"""Explore: the solutions that a search examined, the resulting classes, and several releases side by side."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ async def build(page: Page, project: Project, wanted: int | None = None) -> None
 
 
 class _Space:
-    """The lattice: filtered, clicked, and applied."""
+    """The lattice, with filters, selection and a button to apply a solution."""
 
     def __init__(self, page: Page, run: Run) -> None:
         self.page, self.run = page, run
@@ -61,7 +61,7 @@ class _Space:
             self.detail = ui.element("div").props("role=region aria-live=polite").props(f'aria-label="{T.CHOSEN}"')
 
     async def show(self) -> None:
-        """Draw what the filters leave."""
+        """Draw the solutions that pass the filters."""
         found = await asyncio.to_thread(
             views.solutions,
             self.run,
@@ -107,7 +107,7 @@ class _Space:
                 [name, str(level), views.level_name(self.facts, j, level)]
                 for j, (name, level) in enumerate(zip(self.facts["quasi"], node["levels"], strict=True))
             ]
-            html_table(["column", "level", "its values are shown"], rows, caption=T.CHOSEN, numbers=(1,))
+            html_table(["column", "level", "values appear"], rows, caption=T.CHOSEN, numbers=(1,))
             text(node["words"].rsplit(": ", 1)[-1].capitalize() + ".", "p", "ht-text q-mt-sm")
             if node["fits"]:
                 ui.button(T.APPLY, icon="check", on_click=lambda: self._apply(node)).props("no-caps")

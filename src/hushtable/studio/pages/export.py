@@ -39,7 +39,7 @@ def _at(run: Run) -> str:
 
 
 def _files(run: Run) -> Callable[[], Any]:
-    """What can be downloaded; returns a function that lists it anew."""
+    """List the downloads; return a function that refreshes the list."""
 
     @ui.refreshable
     def listed() -> None:
@@ -60,7 +60,7 @@ def _files(run: Run) -> Callable[[], Any]:
 
 
 def _evidence(page: Page, run: Run, written: Callable[[], Any]) -> None:
-    """The report; ``written`` is called when there is a new one."""
+    """The report; ``written`` is called when a new one is written."""
 
     def over() -> None:
         report.refresh()

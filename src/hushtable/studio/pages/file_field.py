@@ -1,4 +1,4 @@
-"""The field that sends a file to the studio."""
+"""The field that uploads a file to the studio."""
 
 from __future__ import annotations
 
@@ -15,18 +15,18 @@ __all__ = ["file_field"]
 
 
 def file_field(label: str, address: str, accept: Sequence[str], done: Callable[[str], Any], *, seen: str = "") -> None:
-    """A field that sends a file to the REST API, as it is and at once; ``done`` is told its name.
+    """A field that immediately uploads a file to the REST API; ``done`` is called with its name.
 
     Parameters
     ----------
     label : str
     address : str
-        Where it goes, with ``{name}`` for the file's name.
+        Upload address, with ``{name}`` for the file's name.
     accept : sequence of str
         Endings.
     done : callable
     seen : str
-        The revision of the project that the page shows; the file is refused where that is no longer the latest.
+        The revision of the project that the page shows; the file is refused if that is no longer the latest.
     """
     with ui.element("div").classes("ht-file"):
         with ui.element("label"):

@@ -1,4 +1,4 @@
-"""A form for whatever the registry holds: the declared parameters say which fields there are."""
+"""A form for anything in the registry: the declared parameters determine the fields."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ __all__ = ["Form", "field_text", "parse_field"]
 
 
 def parse_field(param: Param, given: Any) -> Any:
-    """Return what was typed as the value of a parameter; None where nothing was.
+    """Return typed text as the value of a parameter, or None if the field is empty.
 
     Lists are separated by commas; mappings and nested lists are YAML.
 
@@ -43,7 +43,7 @@ def parse_field(param: Param, given: Any) -> Any:
 
 
 def field_text(value: Any) -> str:
-    """Return a parameter's value as it is typed.
+    """Return a parameter's value as text for its field.
 
     Examples
     --------
@@ -90,7 +90,7 @@ def _is_text(kind: Any) -> bool:
 
 
 def _lists_text(kind: Any) -> bool:
-    """Whether it is a list of words: any sign may stand in them, so they are not read as YAML."""
+    """Whether it is a list of words: words may contain any character, so they are not read as YAML."""
     items = [get_args(part)[0] for part in _parts(kind) if get_origin(part) is tuple]
     return bool(items) and all(i is str or all(isinstance(a, str) for a in get_args(i) or (0,)) for i in items)
 
@@ -107,15 +107,15 @@ class Form:
     known : type
         A class of the registry.
     values : mapping
-        What the policy has.
+        Values in the policy.
     changed : callable
         Called after every change.
     columns : sequence of str
-        What a parameter called ``on`` chooses from: the sensitive columns.
+        Choices for a parameter called ``on``: the sensitive columns.
     hidden : sequence of str
-        Parameters that another part of the page has a field for.
+        Parameters that another part of the page covers.
     typed : callable, optional
-        Called at every key instead of ``changed``, which waits until a field is left.
+        Called at every keystroke instead of ``changed``, which waits until a field is left.
     """
 
     def __init__(
@@ -139,7 +139,7 @@ class Form:
                     self._fields[param.name] = self._field(param, values.get(param.name), changed)
 
     def values(self) -> dict[str, Any]:
-        """Return what the fields say, as policy data; raises ``ParameterError`` where one cannot be read."""
+        """Return the contents of the fields as policy data; raise ``ParameterError`` if one cannot be read."""
         found = {name: value for name, value in self._given.items() if name not in self._fields}
         for param in self.known.params():
             if param.name in self._fields:

@@ -1,4 +1,4 @@
-"""Hierarchies: how values may be made coarser; all of them at a glance, and each in an editor of its own."""
+"""Hierarchies: how values may be generalized; an overview of all, and an editor for each."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ __all__ = ["build"]
 
 
 async def build(page: Page, project: Project, wanted: str = "") -> None:
-    """Build the page: the editor of the wanted column, else the overview."""
+    """Build the page: the editor of the requested column, or the overview."""
     if project.profile is None:
         needs(project, T.NO_DATA, "data")
         return
@@ -47,7 +47,7 @@ def _address(project: Project, column: str) -> str:
 
 
 class _Line:
-    """One hierarchy of the overview: a link whose cells are filled in once they are known."""
+    """One hierarchy of the overview: a link whose cells are filled in once their contents are known."""
 
     def __init__(self, project: Project, column: str, spec: Any) -> None:
         with ui.element("a").classes("ht-line").props(f'href="{_address(project, column)}"'):
@@ -57,7 +57,7 @@ class _Line:
             self.example = text("", "span", "ht-example")
 
     def tell(self, found: Mapping[str, Any]) -> None:
-        """Fill in what was found."""
+        """Fill in the findings."""
         if found["problems"]:
             self.sizes.set_text(T.NOT_USABLE)
             self.sizes.classes("ht-bad")

@@ -1,4 +1,4 @@
-"""The editor of one hierarchy: tried on the column while it is typed, and kept only where it can be used."""
+"""The editor of one hierarchy: tried on the column while the user types, and saved only if it is usable."""
 
 from __future__ import annotations
 
@@ -27,13 +27,13 @@ __all__ = ["Editor"]
 
 _CUTS = 40
 _PAUSE = 0.35
-"""Seconds without a key after which what is typed is tried."""
+"""Seconds without a keystroke after which the typed hierarchy is tried."""
 
 _PART = "hierarchy"
 
 
 class Editor:
-    """One column's hierarchy while it is edited; nothing is kept before it is saved."""
+    """One column's hierarchy while it is edited; nothing is stored until it is saved."""
 
     def __init__(self, page: Page, project: Project, column: str, spec: Any, weight: float) -> None:
         self.page, self.project, self.column = page, project, column
@@ -107,14 +107,14 @@ class Editor:
             self.form = Form(known, self.values, self.check, hidden=hidden, typed=self.check)
 
     def _written(self) -> Any:
-        """The tree as it is written; None where there is none or it cannot be read."""
+        """Return the tree as written, or None if there is none or it cannot be read."""
         try:
             return tree_of(self.area.value or "") if self.area is not None else None
         except HushtableError:
             return None
 
     def spec(self) -> Any:
-        """What the fields say, as policy data; raises where something cannot be read."""
+        """Return the contents of the fields as policy data; raise if something cannot be read."""
         assert self.form is not None
         values = self.form.values()
         if values.get("file"):
@@ -125,7 +125,7 @@ class Editor:
         return hierarchy_data(registry.hierarchies.build(self.recipe, values))
 
     async def check(self) -> None:
-        """Try the hierarchy as it is on the column, once there is a pause; what was asked last is told."""
+        """Try the current hierarchy on the column after a pause in typing; only the latest result is shown."""
         self.turn += 1
         turn = self.turn
         if self.found:
@@ -157,7 +157,7 @@ class Editor:
             words()
 
     def _mark(self) -> None:
-        """Say whether what is on the page is what the policy has, and have the browser ask before it is lost."""
+        """Say whether the page differs from the policy, and have the browser ask before changes are lost."""
         try:
             same = self.spec() == self.saved
         except HushtableError:
@@ -226,7 +226,7 @@ class Editor:
             self.area.set_value(outline_of(tree))  # which has it checked, too
 
     async def save(self) -> None:
-        """Keep the hierarchy in the policy, if it can be used; a broken one stays here, unsaved."""
+        """Save the hierarchy in the policy, if it is usable; a broken one stays here, unsaved."""
         self.turn += 1
         with self.page.kept(_PART):
             spec = self.spec()
@@ -245,7 +245,7 @@ class Editor:
         self.state.set_text(T.UNSAVED)
 
     def discard(self) -> None:
-        """Go back to what the policy has."""
+        """Revert to the policy's hierarchy."""
         self.page.unsaved(_PART, False)
         ui.navigate.reload()
 

@@ -1,4 +1,4 @@
-"""The first page: try it, start with a table of one's own, or go on with a project."""
+"""The first page: try the demo, start with your own table, or continue a project."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What all pages share: the bar, the steps, the way back and on, and what keeps typed text from getting lost."""
+"""Shared parts of all pages: the bar, the steps, the navigation, and the protection of unsaved text."""
 
 from __future__ import annotations
 
@@ -41,21 +41,21 @@ window.addEventListener("beforeunload", (e) => { if (window.htUnsaved.size) e.pr
 
 
 class Page:
-    """A page that is being shown: what it is about, what is typed on it, and whether another tab changed it."""
+    """A page that is being shown: its subject, its unsaved text, and whether another tab changed the project."""
 
     def __init__(self, studio: Studio, project: Project | None) -> None:
         self.studio = studio
         self.project = project
         self.revision = project.revision() if project else ""
         self.show_steps: Callable[[], Any] = lambda: None
-        """Show the list of steps as it is now."""
+        """Refresh the list of steps."""
         self.again: Callable[[], Any] = ui.navigate.reload
-        """Show the page as it is after a change that was undone."""
+        """Refresh the page after a change was undone."""
         self.changed: Callable[[], Any] = lambda: None
-        """Called after every change of the policy that was made on this page."""
+        """Called after every change to the policy on this page."""
 
     def write(self, change: Callable[..., str], *given: Any) -> None:
-        """Change the project as this page shows it; raises where another tab changed it meanwhile."""
+        """Change the project as this page shows it; raise if another tab has changed it meanwhile."""
         self.revision = change(self.project, *given, seen=self.revision)
         self.changed()
 
@@ -69,7 +69,7 @@ class Page:
 
     @contextmanager
     def kept(self, part: str) -> Iterator[None]:
-        """Try to keep what was typed in a part of the page; until that works, leaving the page asks."""
+        """Try to save the text of a part of the page; until that succeeds, leaving the page asks for confirmation."""
         try:
             yield
         except HushtableError as error:
@@ -79,7 +79,7 @@ class Page:
             self.unsaved(part, False)
 
     def unsaved(self, part: str, typed: bool = True) -> None:
-        """Note whether a part of the page has text that is not kept anywhere."""
+        """Record whether a part of the page has unsaved text."""
         ui.run_javascript(f"window.htUnsaved.{'add' if typed else 'delete'}('{part}')")
 
 
@@ -126,7 +126,7 @@ def frame(studio: Studio, title: str, project: Project | None = None, step: str 
 
 
 def _visit(page: Page, project: Project, step: str) -> None:
-    """Note that the user has seen the step: once the page is there, since asking for an address must change nothing."""
+    """Record that the user has seen the step once the page is loaded: requesting an address must change nothing."""
 
     async def seen() -> None:
         if note_visit(project, step):
@@ -143,7 +143,7 @@ def _switch(studio: Studio, dark: ui.dark_mode) -> None:
 
 
 def _undo(page: Page, project: Project) -> None:
-    """The button that takes the last change back; it keeps its place where there is nothing to undo."""
+    """The undo button; it keeps its place if there is nothing to undo."""
 
     def undo() -> None:
         with attempted():
@@ -181,7 +181,7 @@ def _steps(studio: Studio, project: Project, step: str) -> None:
 
 
 def _way(project: Project, step: str) -> None:
-    """The way back and on, at the bottom of the window: it does not move, whatever becomes of the page above it."""
+    """The navigation at the bottom of the window, which does not move when the page above it changes."""
     names = list(STEPS)
     place = names.index(step)
     with ui.footer().classes("ht-foot"):
@@ -200,7 +200,7 @@ def _go(words: str, project: Project, step: str) -> ui.button:
 
 
 def open_button(words: str, address: str) -> ui.button:
-    """A button that opens another page, after a question where something typed would be lost."""
+    """A button that opens another page, with a confirmation if unsaved text would be lost."""
     made = ui.button(words).props("no-caps")
     # what was typed last is told by the browser within a moment; the question has to know of it
     to = json.dumps(address)
@@ -210,7 +210,7 @@ def open_button(words: str, address: str) -> ui.button:
 
 
 def _ask_before_leaving() -> None:
-    """Ask whether to go where a link or a button leads, although something typed is not kept."""
+    """Ask for confirmation before following a link or button if there is unsaved text."""
     wanted = {"to": ""}
 
     def leave() -> None:
@@ -234,14 +234,14 @@ def _ask_before_leaving() -> None:
 
 
 def needs(project: Project, words: str, step: str) -> None:
-    """Say what has to be done first, with the way there."""
+    """Say which step must be done first, with a link to it."""
     with ui.element("div").classes("ht-note"):
         text(words, "p", "ht-text")
         _go(T.NEEDS.format(STEPS[step][0]), project, step)
 
 
 def which_run(project: Project, wanted: int | None, step: str) -> Run | None:
-    """Let the user choose a release, where there are several; None where there is none."""
+    """Let the user choose a release if there are several; return None if there is none."""
     runs = runs_of(project)
     if not runs:
         needs(project, T.NO_RUNS, "run")
@@ -268,7 +268,7 @@ def _title(run: Run) -> str:
 
 
 def _notice(page: Page, main: ui.element) -> None:
-    """Say that another tab changed the project; over the page, so that nothing moves under the mouse."""
+    """Say that another tab changed the project, above the page, so that nothing moves under the mouse."""
     with main, ui.element("div").classes("ht-note ht-over").props("role=status") as banner:
         text(T.STALE, "span", "")
         ui.button(T.STALE_SHOW, on_click=ui.navigate.reload).props("flat no-caps")

@@ -1,4 +1,4 @@
-"""Protect: the promises, what keeps them, and whether they can be kept, told before anything is run."""
+"""Protect: the models, the algorithm, and whether the models can be satisfied, checked before a run."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def _sensitive(project: Project) -> list[str]:
 
 
 class _Feasibility:
-    """What stands in the way of a run, looked for again after every change."""
+    """Problems that prevent a run, checked again after every change."""
 
     def __init__(self, page: Page, project: Project) -> None:
         self.page, self.project = page, project
@@ -89,7 +89,7 @@ class _Feasibility:
                 self._tell(over.result, over.error)
 
     def _known(self) -> dict[str, Any] | None:
-        """What the last check found, where nothing has changed since; files beside the data may have."""
+        """Return the findings of the last check if nothing has changed since; other files of the project may have."""
         last = self.page.studio.job_of(self.project, "check")
         found: dict[str, Any] | None = last.result if last is not None and last.state == "done" else None
         if found is None or self.page.studio.files(self.project):
@@ -191,7 +191,7 @@ _GUESSES: tuple[Any, ...] = (2, 1, 0.5, 0.2, "", [], {})
 
 
 def _usual(known: Any) -> dict[str, Any]:
-    """Values to begin with: the smallest that each required parameter takes, which the user then changes."""
+    """Initial values: the smallest that each required parameter takes; the user changes them."""
     found: dict[str, Any] = {}
     for param in known.params():
         if not param.required:

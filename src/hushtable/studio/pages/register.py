@@ -34,7 +34,7 @@ __all__ = ["register"]
 
 
 def register(studio: Studio, app: FastAPI) -> None:
-    """Put the pages of a studio in front of its REST API; once per process."""
+    """Register the pages of a studio in front of its REST API, once per process."""
 
     @ui.page("/")
     def first() -> None:
@@ -66,7 +66,7 @@ def register(studio: Studio, app: FastAPI) -> None:
 
 
 def _told(error: Exception) -> None:
-    """Tell the user of a fault of ours, and the terminal too; never a value of the table."""
+    """Report an internal error to the user and the terminal, without any value of the table."""
     said = failure(error)[0]
     sys.stderr.write(f"{said['message']}\n")
     with contextlib.suppress(RuntimeError):  # a fault outside any page has nobody to tell

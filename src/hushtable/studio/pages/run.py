@@ -1,4 +1,4 @@
-"""Run: make a release, watch it, stop it, and keep several."""
+"""Run: make releases, watch them, cancel them, and keep several."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ async def build(page: Page, project: Project) -> None:
 
 
 def _listed(page: Page, project: Project, ended: ui.element) -> Callable[[], Any]:
-    """The releases, and the runs that gave none; returns a function that shows them as they are now."""
+    """List the releases and the runs without one; return a function that refreshes the list."""
 
     def changed() -> None:
         listed.refresh()
@@ -97,14 +97,14 @@ def _listed(page: Page, project: Project, ended: ui.element) -> Callable[[], Any
                     [STATES[j.state], (j.error or {}).get("message", ""), (j.error or {}).get("hint", "")]
                     for j in lost[:5]
                 ]
-                html_table(["how it ended", "reason", "remedy"], rows, caption=T.NOT_RUN)
+                html_table(["outcome", "reason", "remedy"], rows, caption=T.NOT_RUN)
 
     listed()
     return changed
 
 
 def _line(project: Project, run: Run, deleted: Callable[[], Any]) -> None:
-    """The card of a release: what it is, then what it promises."""
+    """The card of a release: its summary, then its models."""
     summary = run.facts["summary"]
     with ui.element("div").classes("ht-release"):
         _heading(project, run, deleted)
@@ -121,7 +121,7 @@ def _line(project: Project, run: Run, deleted: Callable[[], Any]) -> None:
 
 
 def _verdict(run: Run) -> None:
-    """What the release is still good for, which settings cost most, and what it does not protect."""
+    """What the release is still good for, which settings cost most, and what is not protected."""
     found = run.facts.get("verdict")
     if found is not None:
         note(found["words"], _TONES[found["grade"]])

@@ -1,4 +1,4 @@
-"""Part of Run: several settings side by side on the user's own table, and one of them chosen."""
+"""Part of Run: several settings side by side on the user's own table, one of which can be chosen."""
 
 from __future__ import annotations
 
@@ -24,11 +24,11 @@ from hushtable.studio.texts import T
 __all__ = ["build"]
 
 _LEFT_OUT = 0.05
-"""The share of records that a comparison also tries to leave out."""
+"""Additional suppression limit that a comparison tries."""
 
 
 def build(page: Page, project: Project) -> None:
-    """Build the part; it is open where there is something to see."""
+    """Build the part; it is open if there is something to see."""
     studio = page.studio
 
     @ui.refreshable
@@ -55,7 +55,7 @@ def build(page: Page, project: Project) -> None:
 
 
 class _Form:
-    """The lists of what is tried: one per algorithm, per number of a model, and for what may be left out."""
+    """The lists of values to try: one for algorithms, one for each number of a model, one for suppression limits."""
 
     def __init__(self, page: Page, project: Project, tried: Mapping[str, Any], begun: Callable[[], Any]) -> None:
         self.page, self.project, self.begun = page, project, begun
@@ -103,7 +103,7 @@ class _Form:
         return ui.input(label, value=shown).props(f'outlined dense bottom-slots hint="{T.TRIALS_VALUES_HINT}"')
 
     def grid(self) -> dict[str, Any]:
-        """What the fields say."""
+        """Return the contents of the fields."""
         models = []
         for name, values, fields in self.models:
             numbers = {p.name: _listed(p, fields[p.name].value) for p in _numbers(name)}
@@ -124,7 +124,7 @@ def _names(tried: Mapping[str, Any]) -> list[str]:
 
 
 def _range(param: Any, value: Any) -> list[Any]:
-    """A few values from the policy's own upwards, as far as the parameter takes them; less privacy is not proposed."""
+    """Return a few values from the policy's own upwards, within the parameter's range; less privacy is not proposed."""
     found = [value]
     for more in (2 * value, 4 * value):
         try:
@@ -139,7 +139,7 @@ def _plain(value: float) -> str:
 
 
 def _numbers(name: str) -> list[Any]:
-    """The parameters of a model that are one number each: what a comparison usually varies."""
+    """Return the parameters of a model that are single numbers: those that a comparison usually varies."""
     return [p for p in registry.models[name].params() if p.required and p.type in (int, float)]
 
 
@@ -150,7 +150,9 @@ def _listed(param: Any, written: str) -> list[Any]:
     try:
         return [float(word) for word in words]
     except ValueError:
-        raise ParameterError("A list holds numbers, separated by commas.", hint="For example: 0, 2, 5") from None
+        raise ParameterError(
+            "The list must contain numbers separated by commas.", hint="For example: 0, 2, 5"
+        ) from None
 
 
 def _found(page: Page, project: Project, found: Outcomes) -> None:
@@ -185,7 +187,7 @@ def _found(page: Page, project: Project, found: Outcomes) -> None:
 
 
 def _told_apart(models: Sequence[str]) -> tuple[str, list[str]]:
-    """What all settings have in common, and what each has of its own: the same long text in every row hides the rest.
+    """Return what all settings have in common and what differs: the same long text in every row hides the rest.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""The parts that pages are made of: text, tables, pagers, notes and jobs."""
+"""Building blocks of pages: text, tables, pagers, notes and jobs."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ __all__ = [
 ]
 
 PAGE = 25
-"""Rows of a table at a time."""
+"""Rows per page of a table."""
 
 _CLAMPED = 24
 
@@ -54,14 +54,14 @@ def card(title: str = "", *, level: str = "h2") -> Iterator[ui.element]:
 
 
 def note(words: str, kind: str = "") -> ui.element:
-    """A remark that is told to screen readers too."""
+    """A remark that screen readers announce too."""
     with ui.element("div").classes(f"ht-note {kind}").props("role=status") as made:
         text(words, "span", "")
     return made
 
 
 def problems(found: Sequence[Mapping[str, Any]], title: str) -> None:
-    """What is to be mended, each with its remedy."""
+    """Problems, each with its remedy."""
     with ui.element("div").classes("ht-note bad").props("role=status"):
         text(title, "strong", "")
         with ui.element("ul").classes("ht-list"):
@@ -71,7 +71,7 @@ def problems(found: Sequence[Mapping[str, Any]], title: str) -> None:
 
 
 def picture(svg: str) -> ui.html:
-    """A chart; the browser removes whatever is no drawing."""
+    """A chart; the browser removes anything that is not a drawing."""
     return ui.html(svg).classes("ht-scroll")
 
 
@@ -92,7 +92,7 @@ def html_table(
     caption : str
         For screen readers.
     numbers : sequence of int
-        Columns that are set flush right.
+        Columns that are aligned right.
     styles : sequence of sequences of str, optional
         The style of every cell.
     kinds : sequence of str, optional
@@ -127,7 +127,7 @@ def html_table(
 def pager(
     total: int, show: Callable[[int, int], Awaitable[None]], size: int = PAGE, words: str = T.ROWS_OF
 ) -> Callable[[int], Awaitable[None]]:
-    """Buttons that leaf through a table; returns a function that goes to a row."""
+    """Buttons that page through a table; returns a function that goes to a row."""
     place = {"first": 0}
 
     with ui.element("div").classes("ht-row"):
@@ -150,7 +150,7 @@ def pager(
 
 @contextmanager
 def attempted() -> Iterator[None]:
-    """Tell what went wrong instead of failing silently."""
+    """Report an error instead of failing silently."""
     try:
         yield
     except HushtableError as error:
@@ -158,20 +158,20 @@ def attempted() -> Iterator[None]:
 
 
 def once_left(field: ui.element, changed: Callable[[], Any]) -> None:
-    """Call ``changed`` when a field is left or the Enter key pressed, not at every key: half a number is no number.
+    """Call ``changed`` when a field is left or Enter is pressed, not at every keystroke: half a number is no number.
 
-    The browser tells the new value in a moment of its own; what is told here comes after it.
+    The browser reports the new value separately; the callback runs after it.
     """
     field.on("change", lambda: changed(), js_handler="(...args) => setTimeout(() => emit(...args), 0)")
 
 
 def after_showing(look: Callable[[], Awaitable[None]]) -> None:
-    """Do what has to wait for a worker once the page is there: a page that waits itself stays blank that long."""
+    """Do slow work once the page is loaded: a page that waits for a worker stays blank."""
     ui.timer(0.01, look, once=True)
 
 
 def duration(seconds: float) -> str:
-    """Return a time for people.
+    """Return a duration for people.
 
     Examples
     --------
@@ -184,7 +184,7 @@ def duration(seconds: float) -> str:
 
 
 def watch(studio: Studio, job: Job, over: Callable[[Job], Any], *, cancel: str = T.CANCEL) -> ui.element:
-    """Show how far a job is, with the time left and a way to stop it; call ``over`` once it has ended."""
+    """Show the progress of a job, with the time left and a way to cancel it; call ``over`` once it has ended."""
     with ui.element("div").props("role=group") as box:
         words = text("", "p", "ht-text").props("role=status")
         # not animated: the bar shows what is known, and a test can read it
@@ -237,7 +237,7 @@ def watch(studio: Studio, job: Job, over: Callable[[Job], Any], *, cancel: str =
 
 
 def sure(question: str, words: str, go: Callable[[], Any], otherwise: Callable[[], Any] = lambda: None) -> None:
-    """Ask before something is done that cannot be undone; ``otherwise`` is called where the answer is no."""
+    """Ask for confirmation before something that cannot be undone; ``otherwise`` is called if the answer is no."""
 
     def stay() -> None:
         dialog.close()
@@ -258,7 +258,7 @@ def sure(question: str, words: str, go: Callable[[], Any], otherwise: Callable[[
 
 
 def failed(job: Job) -> None:
-    """Tell how a job ended that did not end well."""
+    """Say how a job ended that did not succeed."""
     error = job.error or {"message": STATES[job.state], "hint": ""}
     with ui.element("div").classes("ht-note bad").props("role=alert"):
         text(T.FAILED if job.state == "failed" else STATES[job.state], "strong", "")
@@ -267,10 +267,10 @@ def failed(job: Job) -> None:
 
 
 def job_on(studio: Studio, run: Run, kind: str, over: Callable[[], Any]) -> bool:
-    """Show the job of a kind that is under way on a run, or how the last one failed; return whether one is under way.
+    """Show the running job of a kind on a run, or how the last one failed; return whether one is running.
 
-    ``over`` is called once it has ended, to show what it found in its place: a page that loads itself anew closes what
-    is open elsewhere on it.
+    ``over`` is called once it has ended, to show the findings in its place: reloading the page would close what is open
+    elsewhere on it.
     """
     busy = studio.busy(run.project, kind, run=run.number)
     if busy is not None:

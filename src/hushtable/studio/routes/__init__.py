@@ -1,1 +1,1 @@
-"""The calls of the REST API, one kind per file."""
+"""The endpoints of the REST API, one kind per file."""

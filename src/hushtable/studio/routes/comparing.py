@@ -1,4 +1,4 @@
-"""The calls about comparing settings."""
+"""Endpoints for comparing settings."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from hushtable.studio.service import Studio
 
 __all__ = ["comparing_routes"]
 
-Place = Annotated[int, Path(description="a setting's place", ge=0, le=999_999)]
+Place = Annotated[int, Path(description="position of the setting", ge=0, le=999_999)]
 
 
 def comparing_routes(studio: Studio) -> APIRouter:
-    """Return the calls about comparing settings."""
+    """Return the endpoints for comparing settings."""
     router = new_router("comparison")
 
     @router.post("/projects/{project}/comparison", status_code=202)
@@ -26,13 +26,13 @@ def comparing_routes(studio: Studio) -> APIRouter:
 
     @router.get("/projects/{project}/comparison")
     def read_comparison(project: ProjectId) -> dict[str, Any]:
-        """Read what the last comparison found; empty where there was none."""
+        """Return the results of the last comparison; empty if there was none."""
         found = studio.compared(studio.projects[project])
         return {} if found is None else found.as_dict()
 
     @router.post("/projects/{project}/comparison/{place}/use")
     def use_setting(project: ProjectId, place: Place, seen: Seen = None) -> dict[str, Any]:
-        """Make a compared setting the policy's own."""
+        """Use a compared setting as the policy."""
         studio.use_setting(studio.projects[project], place, seen=seen)
         return studio.projects[project].document()
 

@@ -1,4 +1,4 @@
-"""The calls about jobs."""
+"""Endpoints for jobs."""
 
 from __future__ import annotations
 
@@ -14,22 +14,22 @@ __all__ = ["jobs_routes"]
 
 
 def jobs_routes(studio: Studio) -> APIRouter:
-    """Return the calls about jobs."""
+    """Return the endpoints for jobs."""
     router = new_router("jobs")
 
     @router.get("/jobs")
     def list_jobs(project: Annotated[str | None, Query(max_length=40)] = None) -> list[JobView]:
-        """The latest jobs, the newest first."""
+        """List the latest jobs, newest first."""
         return [job_view(job) for job in studio.jobs.store.jobs(project)]
 
     @router.get("/jobs/{job}")
     def show_job(job: str) -> JobView:
-        """Show how far a job is, and its result once it is over."""
+        """Show the progress of a job, and its result once it has ended."""
         return job_view(studio.jobs.store.job(job))
 
     @router.post("/jobs/{job}/cancel", status_code=202)
     def cancel_job(job: str) -> JobView:
-        """Ask a job to stop; nothing of it is kept."""
+        """Cancel a job; nothing of it is kept."""
         return job_view(studio.cancel(job))
 
     return router

@@ -1,4 +1,4 @@
-"""The calls about policies."""
+"""Endpoints for policies."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ __all__ = ["policies_routes"]
 
 
 def policies_routes(studio: Studio) -> APIRouter:
-    """Return the calls about policies."""
+    """Return the endpoints for policies."""
     router = new_router("policy")
     _add_settings(router, studio)
     _add_looks(router, studio)
@@ -27,7 +27,7 @@ def policies_routes(studio: Studio) -> APIRouter:
 
 
 def _add_settings(router: APIRouter, studio: Studio) -> None:
-    """Add what reads and changes a policy."""
+    """Add the endpoints that read and change a policy."""
     find: Callable[[str], Project] = studio.projects.__getitem__
 
     def state(project: Project) -> dict[str, Any]:
@@ -41,17 +41,17 @@ def _add_settings(router: APIRouter, studio: Studio) -> None:
 
     @router.get("/catalogue/{kind}")
     def show_catalogue(kind: Annotated[str, Path(description=", ".join(CATALOGUES))]) -> list[dict[str, Any]]:
-        """Everything of a kind that can be chosen, with its parameters."""
+        """List everything of a kind that can be chosen, with its parameters."""
         return studio.catalogue(kind)
 
     @router.get("/projects/{project}/policy")
     def read_policy(project: ProjectId) -> dict[str, Any]:
-        """Read the policy, as data and as YAML, and what is still wrong with it."""
+        """Return the policy as data and as YAML, and its remaining problems."""
         return state(find(project))
 
     @router.put("/projects/{project}/policy")
     def replace_policy(project: ProjectId, body: PolicyText, seen: Seen = None) -> dict[str, Any]:
-        """Take over a whole policy."""
+        """Replace the whole policy."""
         studio.set_policy(find(project), body.yaml, seen=seen)
         return state(find(project))
 
@@ -83,28 +83,28 @@ def _add_settings(router: APIRouter, studio: Studio) -> None:
 
     @router.post("/projects/{project}/undo")
     def undo(project: ProjectId, seen: Seen = None) -> dict[str, Any]:
-        """Take the last change of the policy back."""
+        """Undo the last change to the policy."""
         studio.undo(find(project), seen=seen)
         return state(find(project))
 
 
 def _add_looks(router: APIRouter, studio: Studio) -> None:
-    """Add what holds a policy against the data."""
+    """Add the endpoints that check a policy against the data."""
     find: Callable[[str], Project] = studio.projects.__getitem__
 
     @router.get("/projects/{project}/hierarchies/{column:path}", response_class=FileResponse)
     def export_hierarchy(project: ProjectId, column: str) -> FileResponse:
-        """Download the hierarchy of a column as CSV; look at the column first."""
+        """Download the hierarchy of a column as CSV; describe the column first."""
         path = views.hierarchy_file(find(project), column)
         if not path.is_file():
             raise UsageError(
-                "This hierarchy was not looked at yet.", code="not-there", hint="Look at the column first."
+                "This hierarchy is not available yet.", code="not-there", hint="Describe the column first."
             )
         return FileResponse(path, media_type="text/csv", filename="hierarchy.csv")
 
     @router.post("/projects/{project}/check", status_code=202)
     def check(project: ProjectId) -> JobView:
-        """Look for everything that stands in the way of a run, feasibility included."""
+        """Find every problem that prevents a run, including infeasible models."""
         return job_view(studio.check(find(project)))
 
     @router.post("/projects/{project}/columns/{column:path}/look", status_code=202)

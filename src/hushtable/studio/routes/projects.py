@@ -1,4 +1,4 @@
-"""The calls about projects and their data."""
+"""Endpoints for projects and their data."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ _FILE: dict[str, Any] = {
 
 
 def projects_routes(studio: Studio) -> APIRouter:
-    """Return the calls about projects and their data."""
+    """Return the endpoints for projects and their data."""
     router = new_router("projects and data")
     _add_projects(router, studio)
     _add_data(router, studio)
@@ -41,17 +41,17 @@ def projects_routes(studio: Studio) -> APIRouter:
 
 
 def _add_projects(router: APIRouter, studio: Studio) -> None:
-    """Add what makes, shows and deletes projects."""
+    """Add the endpoints that create, show and delete projects."""
     find: Callable[[str], Project] = studio.projects.__getitem__
 
     @router.get("/projects")
     def list_projects() -> list[ProjectView]:
-        """All projects, the newest first."""
+        """List all projects, newest first."""
         return [project_view(project) for project in studio.projects.all()]
 
     @router.post("/projects", status_code=201)
     def create_project(body: NewProject) -> ProjectView:
-        """Make an empty project."""
+        """Create an empty project."""
         return project_view(studio.create(body.name))
 
     @router.get("/projects/{project}")
@@ -61,7 +61,7 @@ def _add_projects(router: APIRouter, studio: Studio) -> None:
 
     @router.patch("/projects/{project}")
     def change_project(project: ProjectId, body: ProjectChange) -> ProjectView:
-        """Give a project another name, or another limit of what an upload may unpack to."""
+        """Change a project's name, or its limit on the unpacked size of an upload."""
         if "unpacked" in body.model_fields_set:
             studio.limit_unpacked(find(project), body.unpacked)
         if body.name is not None:
@@ -75,7 +75,7 @@ def _add_projects(router: APIRouter, studio: Studio) -> None:
 
 
 def _add_data(router: APIRouter, studio: Studio) -> None:
-    """Add what fills a project and shows its data."""
+    """Add the endpoints that fill a project and show its data."""
     find: Callable[[str], Project] = studio.projects.__getitem__
 
     @router.put("/projects/{project}/data", status_code=202, openapi_extra=_FILE)
@@ -83,7 +83,7 @@ def _add_data(router: APIRouter, studio: Studio) -> None:
         request: Request,
         project: ProjectId,
         name: Annotated[str, Query(description="the file's name, with its ending", max_length=200)],
-        sheet: Annotated[str | None, Query(description="of an Excel file: its sheet", max_length=200)] = None,
+        sheet: Annotated[str | None, Query(description="the sheet of an Excel file", max_length=200)] = None,
         seen: Seen = None,
     ) -> JobView:
         """Upload the table: the request's body is the file."""
@@ -112,12 +112,12 @@ def _add_data(router: APIRouter, studio: Studio) -> None:
 
     @router.get("/projects/{project}/data")
     def read_data(project: ProjectId, offset: Offset = 0, limit: Limit = 50) -> TablePage:
-        """Read some rows of the table."""
+        """Return rows of the table."""
         return TablePage(**views.data_page(find(project), offset, limit))
 
     @router.get("/projects/{project}/profile")
     def read_profile(project: ProjectId) -> dict[str, Any]:
-        """Read what was found in the table: counts, likely roles with reasons, how many are unique."""
+        """Return the findings about the table: counts, likely roles with reasons, uniqueness."""
         found = find(project).profile
         if found is None:
             raise UsageError("The project has no data yet.", code="no-data", hint="Upload a table first.")
@@ -125,10 +125,10 @@ def _add_data(router: APIRouter, studio: Studio) -> None:
 
     @router.get("/projects/{project}/files")
     def list_files(project: ProjectId) -> list[str]:
-        """Names of the files beside the data: hierarchies, population and background tables."""
+        """List the project's other files: hierarchies, population and background tables."""
         return studio.files(find(project))
 
     @router.put("/projects/{project}/files/{name}", status_code=201, openapi_extra=_FILE)
     async def upload_file(request: Request, project: ProjectId, name: str) -> dict[str, str]:
-        """Upload a file beside the data: the request's body is the file."""
+        """Upload another file of the project: the request's body is the file."""
         return {"file": studio.add_file(find(project), name, await request.body())}

@@ -1,4 +1,4 @@
-"""What all routes share: the kinds of their parameters, and how things are shown."""
+"""Shared parts of all routes: the types of their parameters, and the form of their responses."""
 
 from __future__ import annotations
 
@@ -26,31 +26,31 @@ Seen = Annotated[
     str | None,
     Header(
         alias="if-match",
-        description="the project's revision that the change was made for; a later one refuses it",
+        description="the project's revision that the change was made for; refused if there is a later one",
         max_length=40,
     ),
 ]
-Limit = Annotated[int, Query(description="how many rows", ge=1, le=views.MOST)]
+Limit = Annotated[int, Query(description="number of rows", ge=1, le=views.MOST)]
 
 
 def new_router(tag: str) -> APIRouter:
-    """Return a router for the calls of one kind."""
+    """Return a router for one kind of endpoints."""
     return APIRouter(prefix="/api", tags=[tag], responses=_FAILURES)
 
 
 def project_view(project: Project) -> ProjectView:
-    """A project as it is shown."""
+    """Return a project as response."""
     facts = project.facts
     known = {name: value for name, value in facts.items() if name in ProjectView.model_fields}
     return ProjectView(id=project.id, runs=len(runs_of(project)), revision=project.revision(), **known)
 
 
 def job_view(job: Job) -> JobView:
-    """A job as it is shown."""
+    """Return a job as response."""
     return JobView(**job.as_dict())
 
 
 def run_view(run: Run) -> RunView:
-    """A run as it is shown."""
+    """Return a run as response."""
     facts = run.facts
     return RunView(**{name: facts[name] for name in RunView.model_fields})

@@ -1,4 +1,4 @@
-"""The calls about runs, what is known of them, and what leaves the studio."""
+"""Endpoints for runs, their results, and exports."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ __all__ = ["runs_routes"]
 
 
 def runs_routes(studio: Studio) -> APIRouter:
-    """Return the calls about runs."""
+    """Return the endpoints for runs."""
     router = new_router("runs")
     _add_runs(router, studio)
     _add_pages(router, studio)
@@ -42,17 +42,17 @@ def _finder(studio: Studio) -> Callable[[str, int], Run]:
 
 
 def _add_runs(router: APIRouter, studio: Studio) -> None:
-    """Add what starts, shows and deletes runs."""
+    """Add the endpoints that start, show and delete runs."""
     find = _finder(studio)
 
     @router.get("/projects/{project}/runs")
     def list_runs(project: ProjectId) -> list[RunView]:
-        """The runs that are kept, the first one first."""
+        """List the runs, oldest first."""
         return [run_view(run) for run in runs_of(studio.projects[project])]
 
     @router.post("/projects/{project}/runs", status_code=202)
     def start_run(project: ProjectId) -> JobView:
-        """Run the policy as it is now."""
+        """Run the current policy."""
         return job_view(studio.run(studio.projects[project]))
 
     @router.get("/projects/{project}/runs/{number}")
@@ -67,36 +67,36 @@ def _add_runs(router: APIRouter, studio: Studio) -> None:
 
     @router.post("/projects/{project}/runs/{number}/apply", status_code=202)
     def apply_levels(project: ProjectId, number: Number, body: LevelsRequest) -> JobView:
-        """Make another solution a run of its own."""
+        """Turn another solution into a run."""
         return job_view(studio.apply(studio.projects[project], number, body.levels))
 
 
 def _add_pages(router: APIRouter, studio: Studio) -> None:
-    """Add what shows a run's solutions, classes and rows."""
+    """Add the endpoints that show a run's solutions, classes and rows."""
     find = _finder(studio)
 
     @router.get("/projects/{project}/runs/{number}/space")
     def read_space(
         project: ProjectId, number: Number, offset: Offset = 0, limit: Limit = 50, fits: bool = False
     ) -> TablePage:
-        """Read the solutions that the search looked at, the best first."""
+        """Return the solutions that the search examined, best first."""
         return TablePage(**views.space_page(find(project, number), offset, limit, fits=fits))
 
     @router.get("/projects/{project}/runs/{number}/classes")
     def read_classes(project: ProjectId, number: Number, offset: Offset = 0, limit: Limit = 50) -> dict[str, Any]:
-        """Read classes: cells, people, and the score under every model."""
+        """Return classes: cells, people, and the score under every model."""
         return views.classes_page(find(project, number), offset, limit)
 
     @router.get("/projects/{project}/runs/{number}/rows")
     def read_rows(
         project: ProjectId, number: Number, offset: Offset = 0, limit: Limit = 50, original: bool = False
     ) -> dict[str, Any]:
-        """Read published rows, and on request the original beside each."""
+        """Return published rows, on request with the original of each."""
         return views.rows_page(find(project, number), offset, limit, original=original)
 
 
 def _add_evidence(router: APIRouter, studio: Studio) -> None:
-    """Add what is found out about a run: risks, attacks, verification, the report."""
+    """Add the endpoints that examine a run: risks, attacks, verification, the report."""
     find = _finder(studio)
 
     @router.post("/projects/{project}/runs/{number}/risk", status_code=202)
@@ -106,18 +106,18 @@ def _add_evidence(router: APIRouter, studio: Studio) -> None:
 
     @router.get("/projects/{project}/runs/{number}/risk")
     def read_risk(project: ProjectId, number: Number) -> dict[str, Any]:
-        """Read the risks that were assessed; empty where none was."""
+        """Return the assessed risks; empty if there are none."""
         found: dict[str, Any] = find(project, number).json("risk") or {}
         return found
 
     @router.post("/projects/{project}/runs/{number}/attack", status_code=202)
     def attack(project: ProjectId, number: Number, body: Annotated[AttackRequest | None, Body()] = None) -> JobView:
-        """Play attacks of the literature."""
+        """Run published attacks."""
         return job_view(studio.attack(studio.projects[project], number, body.names if body else ()))
 
     @router.get("/projects/{project}/runs/{number}/attack")
     def read_attacks(project: ProjectId, number: Number) -> dict[str, Any]:
-        """Read how attacks went; empty where none was played."""
+        """Return the results of attacks; empty if none was run."""
         found: dict[str, Any] = find(project, number).json("attacks") or {}
         return found
 
@@ -135,12 +135,12 @@ def _add_evidence(router: APIRouter, studio: Studio) -> None:
 
 
 def _add_exports(router: APIRouter, studio: Studio) -> None:
-    """Add what leaves the studio."""
+    """Add the export endpoints."""
     find = _finder(studio)
 
     @router.get("/projects/{project}/runs/{number}/export")
     def list_exports(project: ProjectId, number: Number) -> dict[str, str]:
-        """The files that can be exported, with what each is."""
+        """List the files that can be exported, with a description of each."""
         return exports.export_files(find(project, number))
 
     @router.get("/projects/{project}/runs/{number}/export/{name}", response_class=Response)

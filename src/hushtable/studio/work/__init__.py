@@ -1,1 +1,1 @@
-"""What worker processes do, one kind of work per file: plain functions over a project."""
+"""The work of worker processes, one kind per file: plain functions over a project."""

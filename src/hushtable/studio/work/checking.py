@@ -1,4 +1,4 @@
-"""Everything that stands in the way of a run, before it."""
+"""Checks for problems that prevent a run."""
 
 from __future__ import annotations
 

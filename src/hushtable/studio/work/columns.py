@@ -1,4 +1,4 @@
-"""One column for the hierarchy editor: its values, how they spread, and what a hierarchy makes of them."""
+"""One column for the hierarchy editor: its values, their distribution, and the effect of a hierarchy."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def look_at_column(
     ----------
     column : str
     hierarchy : Any
-        As in a policy; the policy's own where not ``given``.
+        As in a policy. Defaults to the policy's own if not ``given``.
 
     Returns
     -------
@@ -82,7 +82,7 @@ def look_at_column(
 
 
 def look_at_hierarchies(project: Project, report: Report) -> dict[str, Any]:
-    """Try the hierarchies of all quasi-identifiers whose overview is not known yet, and keep what was found."""
+    """Try the hierarchies of all quasi-identifiers whose overview is not known yet, and store the results."""
     document = project.document()
     known = known_overviews(project)
     missing = [name for name in quasi_of(document) if name not in known]
@@ -94,12 +94,12 @@ def look_at_hierarchies(project: Project, report: Report) -> dict[str, Any]:
 
 
 def keep_overviews(project: Project, known: Mapping[str, Any]) -> None:
-    """Keep what is known of the hierarchies, by column."""
+    """Store the overviews of hierarchies, by column."""
     atomic_write_text(project.folder / FILE, json.dumps(plain(dict(known)), allow_nan=False))
 
 
 def overview_of(project: Project, document: Mapping[str, Any], column: str, cells: pa.ChunkedArray) -> dict[str, Any]:
-    """Return the labels of each level, one value's way through them, and what is wrong with a hierarchy."""
+    """Return the labels of each level, one value's labels, and the problems of a hierarchy."""
     return {"key": overview_key(project, document, column), **_overview(project, document, column, cells)}
 
 
@@ -119,7 +119,7 @@ def _overview(project: Project, document: Mapping[str, Any], column: str, cells:
 
 
 def _example(coded: Coded, counts: IntArray) -> list[str]:
-    """The labels of one value that many people have, level by level."""
+    """Return the labels of a frequent value, level by level."""
     first = int(coded.missing)
     if coded.size <= first:
         return []
@@ -171,7 +171,7 @@ def _histogram(ready: Prepared, counts: IntArray) -> dict[str, Any] | None:
 
 
 def _edges(numbers: FloatArray) -> FloatArray | None:
-    """Equally wide bars; None where the numbers are too far apart, or too close for their size, to be drawn so."""
+    """Return bars of equal width, or None if the numbers are too far apart, or too close for their size, to draw."""
     low, high = float(numbers.min()), float(numbers.max())
     low, high = (low - 0.5, high + 0.5) if low == high else (low, high)
     with np.errstate(over="ignore", invalid="ignore"):
@@ -194,13 +194,13 @@ def _tried(recipe: Hierarchy, ready: Prepared, counts: IntArray, column: str) ->
 
 
 def _levels(coded: Coded) -> list[list[str | None]]:
-    """Evenly spaced values with their label on each level, the value first."""
+    """Return evenly spaced values with their label on each level, the value first."""
     some = np.unique(np.linspace(0, coded.size - 1, min(_SHOWN, coded.size)).astype(np.int64))
     return [[coded.labels[h][coded.levels[h][code]] for h in range(coded.height + 1)] for code in some.tolist()]
 
 
 def _cuts(coded: Coded, ready: Prepared) -> list[list[float]]:
-    """Where intervals begin, level by level from the finest: the first number of every node."""
+    """Return the starts of intervals, level by level from the finest: the first number of every node."""
     if numbers_of_values(ready) is None or coded.size - coded.missing == 0:
         return []
     numbers = np.asarray(
@@ -216,7 +216,7 @@ def _cuts(coded: Coded, ready: Prepared) -> list[list[float]]:
 
 
 def _tree(coded: Coded) -> Any:
-    """The hierarchy as nested labels, for the tree editor; None where it is too large to edit by hand."""
+    """Return the hierarchy as nested labels for the tree editor, or None if it is too large to edit manually."""
     if coded.size > _VALUES or coded.height < 1:
         return None
     values = [c for c in range(coded.size) if not (coded.missing and c == 0)]

@@ -1,4 +1,4 @@
-"""A comparison: every setting is run on the project's table and measured; no release of it is kept."""
+"""A comparison: every setting is run on the project's table and measured; no release is kept."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ __all__ = ["compare"]
 
 
 def compare(project: Project, report: Report, policy: Mapping[str, Any], grid: Mapping[str, Any]) -> dict[str, Any]:
-    """Compare settings; those that are finished before it is cancelled need not be run again."""
+    """Compare settings; those finished before a cancellation need not be run again."""
     report(0.0, "reading")
     found = compare_settings(
         table_of(project),

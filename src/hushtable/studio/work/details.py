@@ -1,6 +1,6 @@
-"""What is kept of a release for the pages: classes, the published rows beside their origin, the solution space.
+"""Details of a release for the pages: classes, published rows with their originals, the solution space.
 
-It links published rows to people, so it stays in the project's folder and is never part of an export.
+They link published rows to people, so they stay in the project's folder and are never exported.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ __all__ = ["keep_details"]
 def keep_details(release: Release, folder: Path) -> dict[str, Any]:
     """Write ``view.parquet``, ``classes.parquet`` and ``space.parquet``; return the names of their columns.
 
-    Columns are numbered, since a table may have two of one name once it is beside another.
+    Columns are numbered, since the combined table may have two columns with the same name.
     """
     order, first, sizes = _by_class(release)
     shades = _shades(release)
@@ -65,7 +65,7 @@ def keep_details(release: Release, folder: Path) -> dict[str, Any]:
 
 
 def _groups(release: Release) -> IntArray:
-    """The group of each published row."""
+    """Return the group of each published row."""
     labels = release.recoded.labels
     if release.recoded.counterfeits is not None:
         # they are numbered from -1 downwards, so they stand last and in reverse
@@ -74,7 +74,7 @@ def _groups(release: Release) -> IntArray:
 
 
 def _by_class(release: Release) -> tuple[IntArray, IntArray, IntArray]:
-    """Published rows class by class in the order of ``groups``; where each class begins; how many rows it has."""
+    """Return published rows in the order of ``groups``, the start of each class, and its number of rows."""
     labels = np.asarray(release.verification.labels[: release.table.num_rows])
     shown, begin, inverse = np.unique(labels, return_index=True, return_inverse=True)
     rank = np.empty(len(shown), dtype=np.int64)
@@ -85,7 +85,7 @@ def _by_class(release: Release) -> tuple[IntArray, IntArray, IntArray]:
 
 
 def _shades(release: Release) -> list[FloatArray]:
-    """How far each group's cell is from the original, from 0 (as it was) to 1 (says nothing)."""
+    """Return how far each group's cell is from the original, from 0 (unchanged) to 1 (no detail)."""
     return [
         (cells.leaves - 1) / max(cells.column.coded.size - 1, 1)
         if cells.column.coded.size > 1
@@ -95,7 +95,7 @@ def _shades(release: Release) -> list[FloatArray]:
 
 
 def _boxes(release: Release, order: IntArray, first: IntArray) -> dict[str, pa.Array]:
-    """The range of codes of each class in each quasi-identifier, for the map of the partition."""
+    """Return the range of codes of each class in each quasi-identifier, for the map of the partition."""
     if release.apart:
         return {}
     groups = _groups(release)[order[first]]
@@ -107,7 +107,7 @@ def _boxes(release: Release, order: IntArray, first: IntArray) -> dict[str, pa.A
 
 
 def _size_counts(release: Release) -> list[list[int]]:
-    """How many classes have how many people: somebody's rows are one person together, and counterfeits are nobody."""
+    """Return the number of classes by size; a person's rows count once, and counterfeits do not count."""
     verification = release.verification
     stats = verification.stats.take(np.unique(verification.labels[: release.table.num_rows]))
     values, counts = np.unique(np.maximum(stats.units // stats.unit, 1), return_counts=True)
@@ -115,14 +115,14 @@ def _size_counts(release: Release) -> list[list[int]]:
 
 
 def _losses(release: Release) -> dict[str, float]:
-    """What is left open of each quasi-identifier on average, from 0 (exact) to 1 (says nothing)."""
+    """Return the average loss of each quasi-identifier, from 0 (exact) to 1 (no detail)."""
     groups = _groups(release)
     names = [c.name for c in release.encoded.quasi]
     return {name: round(float(s[groups].mean()), 4) for name, s in zip(names, _shades(release), strict=True)}
 
 
 def _level_names(coded: Coded, codes: Any) -> list[list[Any]]:
-    """How the value that most people have looks on each level, and how many labels that level has."""
+    """Return how the most frequent value appears on each level, and the number of labels on that level."""
     held = np.bincount(np.asarray(codes, dtype=np.int64), minlength=coded.size)
     if coded.missing:
         held[0] = 0  # an empty cell shows nothing of a level
@@ -131,13 +131,13 @@ def _level_names(coded: Coded, codes: Any) -> list[list[Any]]:
 
 
 def _marks(coded: Coded) -> list[list[Any]]:
-    """Some values of a column with their place in its order, for an axis."""
+    """Return some values of a column with their position in its order, for an axis."""
     some = np.unique(np.linspace(0, coded.size - 1, min(5, coded.size)).astype(np.int64)).tolist()
     return [[code, str(coded.labels[0][coded.levels[0][code]] or "")] for code in some]
 
 
 def _evidence(release: Release) -> list[dict[str, Any]]:
-    """Every column before and after, in the report's own bars."""
+    """Return every column before and after, in the report's bars."""
     comparing = release.made.comparison(release.plan)
     least = max(LEAST, release.model.min_group_size())
     binned = binned_columns(release, comparing, least, named=True)

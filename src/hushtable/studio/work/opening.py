@@ -1,4 +1,4 @@
-"""Opening data: read them once, look at them, and keep what the pages need."""
+"""Opening data: read it once, examine it, and store what the pages need."""
 
 from __future__ import annotations
 
@@ -34,16 +34,16 @@ _EXAMPLE = "patients.csv"
 def open_upload(
     project: Project, report: Report, file: str, name: str, origin: str = "upload", sheet: str | None = None
 ) -> dict[str, Any]:
-    """Make an uploaded file the project's table.
+    """Use an uploaded file as the project's table.
 
     Parameters
     ----------
     file : str
-        Where the upload is, below the project's folder.
+        Path of the upload, below the project's folder.
     name : str
-        What it was called.
+        Its original name.
     sheet : str, optional
-        Of a workbook; defaults to the first one.
+        Sheet of a workbook. Defaults to the first one.
     """
     uploaded = inside(project.folder, file)
     try:
@@ -71,7 +71,7 @@ def open_upload(
 
 
 def open_example(project: Project, report: Report, rows: int = 5000, seed: int = 7) -> dict[str, Any]:
-    """Make generated patients the project's table, with a policy that fits them."""
+    """Use generated patients as the project's table, with a policy for them."""
     from hushtable.datasets.patients import patients, patients_policy
     from hushtable.policy.policy import Policy
 
@@ -87,12 +87,12 @@ def open_example(project: Project, report: Report, rows: int = 5000, seed: int =
 
 
 def open_query(project: Project, report: Report, file: str) -> dict[str, Any]:
-    """Make the answer to a database query the project's table; the address is not kept.
+    """Use the result of a database query as the project's table; the address is not kept.
 
     Parameters
     ----------
     file : str
-        Where the address and the query are, below the project's folder; it is deleted.
+        File with the address and the query, below the project's folder; it is deleted.
     """
     from hushtable.io.sql.access import read_sql
 
@@ -109,7 +109,7 @@ def open_query(project: Project, report: Report, file: str) -> dict[str, Any]:
 
 
 def _accept(project: Project, report: Report, table: pa.Table, file: Path, name: str, origin: str) -> dict[str, Any]:
-    report(0.4, "looking at the columns")
+    report(0.4, "examining the columns")
     found = profile(table)
     report(0.6, "drawing them")
     sparks = sparks_of(table, found)

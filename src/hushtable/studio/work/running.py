@@ -1,4 +1,4 @@
-"""What a release still gives away: risks, attacks, verifying again, and the evidence report."""
+"""Runs and their examination: risks, attacks, verification, and the evidence report."""
 
 from __future__ import annotations
 
@@ -32,12 +32,12 @@ __all__ = ["attack", "release_of_run", "report", "risk", "run", "verify_again"]
 
 
 def risk(project: Project, report: Report, run: int, fraction: float | None = None) -> dict[str, Any]:
-    """Assess every risk that is part of a summary, before and after."""
+    """Assess every risk of the summary, before and after."""
     kept = run_of(project, run)
     release = release_of_run(kept, report)
     report(0.5, "assessing risks")
     if project.linked and fraction is not None:
-        raise UsageError("A share of the population does not go with linked tables.", hint="Leave it out.")
+        raise UsageError("A share of the population cannot be used with linked tables.", hint="Leave it out.")
     found = (
         plain(release.risk().as_dict())
         if project.linked
@@ -48,7 +48,7 @@ def risk(project: Project, report: Report, run: int, fraction: float | None = No
 
 
 def attack(project: Project, report: Report, run: int, names: Sequence[str] = ()) -> dict[str, Any]:
-    """Play the named attacks, or all of them; those that lack something are told with the reason."""
+    """Run the named attacks, or all of them; those that lack an input are listed with the reason."""
     kept = run_of(project, run)
     wanted = list(names) or list(ATTACKS if project.linked else registry.attacks)
     release = release_of_run(kept, report)
@@ -107,7 +107,7 @@ _last: dict[tuple[str, int], Release] = {}
 def run(project: Project, report: Report, policy: Mapping[str, Any], origin: int | None = None) -> dict[str, Any]:
     """Anonymize the project's table under a policy, as data, and keep the verified release.
 
-    ``origin`` is the run whose solutions this is one of: it is found among them, too.
+    ``origin`` is the run of whose solutions this is one.
     """
     if project.linked:
         from hushtable.studio.work.linked import run_tables
@@ -138,16 +138,16 @@ def run(project: Project, report: Report, policy: Mapping[str, Any], origin: int
 
 
 def _judged(release: Release, policy: Policy, report: Report) -> dict[str, Any]:
-    """What the release is still good for, and what it does not protect; large tables are left to the command line."""
+    """Return what the release is still good for, and what is not protected; not for large tables."""
     if release.records > LARGE:
         return {"warnings": [str(caution) for caution in policy.cautions()]}
-    report(1.0, "judging what is left")
+    report(1.0, "assessing the release")
     warned = [str(caution) for caution in policy.cautions(release.original())]
     return {"verdict": release.verdict.as_dict(), "warnings": warned}
 
 
 def _solutions_of(project: Project, origin: int | None, folder: Path) -> dict[str, Any]:
-    """Copy the solutions that another run's search looked at; it may be deleted before this one is."""
+    """Copy the solutions that another run's search examined, since that run may be deleted first."""
     source = None if origin is None else Run(project, origin)
     if source is None or not (source.folder / "space.parquet").is_file():
         return {}
@@ -158,7 +158,7 @@ def _solutions_of(project: Project, origin: int | None, folder: Path) -> dict[st
 def release_of_run(kept: Run, report: Report, *, saved: bool = False) -> Release | Any:
     """Return the release of a run: the last one from memory, others opened with the project's table.
 
-    With ``saved`` it is always the one in files, which evidence has to name.
+    With ``saved``, it is always read from its files, which the evidence refers to.
     """
     if kept.project.linked:
         report(0.0, "opening")

@@ -1,4 +1,4 @@
-"""How the values of each column spread, in a few small bars."""
+"""The distribution of each column's values in a few small bars."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _BARS = 16
 
 
 def sparks_of(table: pa.Table, found: Profile) -> list[list[float]]:
-    """Return the heights of each column's bars, from 0 to 1: numbers and dates in their order, labels by frequency.
+    """Return the heights of each column's bars, from 0 to 1: numbers and dates in order, labels by frequency.
 
     Examples
     --------
@@ -53,7 +53,7 @@ def _bars(column: pa.ChunkedArray, name: str, kind: Kind | None, tokens: tuple[s
 
 
 def numbers_of_values(ready: Prepared) -> FloatArray | None:
-    """Return a column's distinct values as numbers, dates as days; None where they are labels."""
+    """Return a column's distinct values as numbers, dates as days, or None if they are labels."""
     if ready.kind is Kind.NUMERIC:
         return np.asarray(ready.values.to_numpy(zero_copy_only=False), dtype=np.float64)
     if ready.kind is Kind.DATE:

@@ -1,4 +1,4 @@
-"""A project's table in memory; the last one is kept, since most jobs in a row are about one project."""
+"""A project's table in memory; the last one is kept, since consecutive jobs usually share a project."""
 
 from __future__ import annotations
 
@@ -29,13 +29,13 @@ def table_of(project: Project) -> pa.Table:
 
 
 def column_of(project: Project, name: str) -> pa.ChunkedArray:
-    """Return one column of the project's table, from the copy that pages are read from: the rest stays on the disk."""
+    """Return one column of the project's table, from the copy that pages are read from; the rest stays on disk."""
     place = project.facts["columns"].index(name)
     return pq.read_table(project.folder / "preview.parquet", columns=[f"c{place}"]).column(0)
 
 
 def source_of(project: Project) -> Path | pa.Table:
-    """Return where the project's table is, so that large ones are streamed; a workbook as it was read.
+    """Return the source of the project's table, so that large ones are streamed; a workbook as it was read.
 
     Linked tables are in a folder.
     """
@@ -46,6 +46,6 @@ def source_of(project: Project) -> Path | pa.Table:
 
 
 def _workbook(project: Project) -> pa.Table:
-    """A workbook as it was read when it was opened: reading one takes a hundred times longer than the copy of it."""
+    """Return a workbook as it was read when it was opened: reading it again takes a hundred times longer."""
     kept = pq.read_table(project.folder / "preview.parquet")
     return kept.rename_columns(project.facts["columns"]).replace_schema_metadata(None)

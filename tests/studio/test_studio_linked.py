@@ -147,6 +147,15 @@ def test_hierarchy_files_travel_and_other_tables_are_refused(studio, tmp_path):
     over = studio.jobs.wait(job.id, 60)
     assert (over.state, over.error["code"]) == ("failed", "not-joined")
     assert list((project.folder / "files").iterdir()) == []
+    # an upload that does not fit replaces no file of the project; one without the file uses the project's
+    (tmp_path / "c").mkdir()
+    (project.folder / "files" / "tests.csv").write_text(tree)
+    for number, (more, state) in enumerate([({"tests_csv": "other;some\n"}, "failed"), ({}, "done")]):
+        (tmp_path / "c" / str(number)).mkdir()
+        path = studio.new_upload(project, "clinic.zip")
+        shutil.copyfile(packed(tmp_path / "c" / str(number), policy, **more), path)
+        assert studio.jobs.wait(studio.opened(project, path, "clinic.zip").id, 60).state == state
+        assert (project.folder / "files" / "tests.csv").read_text() == tree
 
 
 def test_one_kind_of_data_takes_the_place_of_the_other(studio, tmp_path):

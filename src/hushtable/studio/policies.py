@@ -29,9 +29,9 @@ def policy_of(project: Project, document: Mapping[str, Any] | None = None) -> Po
     return confined(project, Policy(**given))
 
 
-def confined_linked(project: Project, policy: LinkedPolicy) -> LinkedPolicy:
-    """Return a policy of linked tables with its files looked for among the project's own, and nowhere else."""
-    base = project.folder / "files"
+def confined_linked(project: Project, policy: LinkedPolicy, base: Path | None = None) -> LinkedPolicy:
+    """Return a policy of linked tables with its files looked for among the project's own, or in a folder, alone."""
+    base = base or project.folder / "files"
     policy = policy.based_in(base)
     _check_files(base, linked_files(policy))
     return policy

@@ -50,9 +50,14 @@ def open_tables(project: Project, report: Report, packed: Path, name: str) -> di
             check_unpacked(file, file.name, limit)
         report(0.3, "matching keys")
         tables = read_linked([new / "tables"], policy)
-        for given in (file.name for file in (new / "files").iterdir()):
-            (new / "files" / given).replace(project.folder / "files" / given)
-        found = check_data(tables, confined_linked(project, policy))
+        given = [file.name for file in (new / "files").iterdir()]
+        for kept in (project.folder / "files").iterdir():
+            if kept.name not in given and kept.name in linked_files(policy):
+                shutil.copyfile(kept, new / "files" / kept.name)
+        # nothing of the project is replaced before all is known to fit
+        found = check_data(tables, confined_linked(project, policy, new / "files"))
+        for one in given:
+            (new / "files" / one).replace(project.folder / "files" / one)
         rows = {table: tables[table].num_rows for table in (policy.people, *policy.events)}
         place = project.tables
         shutil.rmtree(place, ignore_errors=True)

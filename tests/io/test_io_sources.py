@@ -139,7 +139,7 @@ def test_parts_are_read_as_one_table(tmp_path: Path) -> None:
     with pytest.raises(DataError, match="different columns"):
         read_coded(tmp_path)
     pq.write_table(pa.table({"w": ["z"], "n": [1.5]}), tmp_path / "3.pq")
-    with pytest.raises(DataError, match="of different types in some of the files: 'n'"):
+    with pytest.raises(DataError, match="different types in some of the files: 'n'"):
         read_coded(tmp_path)
 
 

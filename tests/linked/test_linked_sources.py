@@ -86,7 +86,7 @@ def test_a_release_goes_into_a_database_and_is_verified_there(address, tmp_path)
     assert {n: t.to_pydict() for n, t in release.tables.items()} == {
         n: t.to_pydict() for n, t in anonymize_linked(tables, policy).tables.items()
     }
-    with pytest.raises(OutputError, match="is the input"):
+    with pytest.raises(OutputError, match="is an input"):
         check_database(address, policy, [address], overwrite=True)
     place = SqlPlace.of(address)
     target = f"{place.url.scheme}:///{tmp_path / 'open.db'}" if place.url.scheme != "postgresql" else ""

@@ -26,8 +26,7 @@ def report(
         Path, typer.Option("--output", "-o", metavar="FILE", help="The HTML file. The JSON file is written next to it.")
     ] = Path("evidence.html"),
     template: Annotated[
-        str, typer.Option("--template", "-t", metavar="NAME", help="Template that determines the questions. See "
-        "'hushtable templates'.")
+        str, typer.Option("--template", "-t", metavar="NAME", help="Template of the questions: see 'templates'.")
     ] = "general",
     threshold: Annotated[
         float | None,

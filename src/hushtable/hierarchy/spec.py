@@ -46,7 +46,7 @@ def parse_hierarchy(spec: Any, column: str, base_dir: Path | None = None) -> Hie
     Examples
     --------
     >>> parse_hierarchy({"prefix": "#"}, "postcode")
-    Prefix(mask='#', steps=None, from_end=True)
+    Prefix(mask='#', steps=None, from_end=True, length=None)
     >>> parse_hierarchy({"interval": [5]}, "age")
     Traceback (most recent call last):
     hushtable.errors.PolicyError: Column 'age': there is no hierarchy 'interval'. Did you mean 'intervals'?

@@ -87,7 +87,7 @@ def test_what_is_written_is_counted_again(writer, on_spark, tmp_path, monkeypatc
     else:
         rows = listed._rows
         monkeypatch.setattr(listed, "_rows", replace(rows, times=rows.times - (np.arange(len(rows.times)) == 0)))
-    with pytest.raises(VerificationError, match="not what was verified"):
+    with pytest.raises(VerificationError, match="differs from what was verified"):
         release.save(tmp_path / "out", format="parquet")
     assert list(tmp_path.iterdir()) == []
 

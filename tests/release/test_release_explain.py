@@ -219,7 +219,7 @@ def test_records_of_nobody_are_counted_apart(tmp_path: Any) -> None:
     fakes = release.table.num_rows - release.n_released
     assert report.facts.treatment.counterfeits == fakes
     page = (tmp_path / "evidence.html").read_text(encoding="utf-8")
-    for said in ("nobody&#x27;s", f"(3 records and {fakes} counterfeits, ", "belong to nobody and are not counted."):
+    for said in ("belong to nobody", f"(3 records and {fakes} counterfeits, ", "belong to nobody and are not counted."):
         assert said in page
     # the bars are about people, whatever stands beside them
     people = Counter(release.verification.stats.sizes.tolist())

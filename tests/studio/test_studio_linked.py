@@ -101,7 +101,7 @@ def test_the_policy_is_changed_as_text(studio, clinic):
     studio.set_policy(clinic, POLICY.changed(knows=1).to_yaml())
     assert clinic.document()["knows"] == 1
     fewer = POLICY.changed(tables={n: t for n, t in POLICY.document()["tables"].items() if n != "labs"}).to_yaml()
-    with pytest.raises(UsageError, match="other tables"):
+    with pytest.raises(UsageError, match="tables differ"):
         studio.set_policy(clinic, fewer)
     studio.set_policy(clinic, before)
 

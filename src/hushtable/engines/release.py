@@ -365,9 +365,10 @@ class Release(Released, Generic[F]):
         >>> policy = ht.Policy(quasi=["age"], sensitive=["disease"], models=[ht.KAnonymity(k=2)])
         >>> print(ht.anonymize(people, policy).explain(0))
         Row 0 is in a class of 2 people.
-        What the class achieves: k-anonymity (k=2): 2, needed >= 2.
+        The class achieves: k-anonymity (k=2): 2 (required: >= 2).
         'age' is published as a region of 2 of 4 values. Cut in two anywhere along 'age', a part of its class would
-        break a model; cut most evenly, one part would have 1 person: k-anonymity (k=2) needs >= 2 and would have 1.
+        violate a model; cut most evenly, one part would have 1 person: k-anonymity (k=2) requires >= 2, but
+        would have 1.
         """
         from hushtable.release.explain.explain import explain
 

@@ -124,7 +124,7 @@ def too_many(n: int, what: str, limit: int, why: str) -> IncompatibleError:
     Examples
     --------
     >>> str(too_many(5, "rows", 3, "guards look at all groups")).partition(" (")[0]
-    'The table has 5 rows, more than the driver takes'
+    'The table has 5 rows, more than the driver accepts'
     """
     return IncompatibleError(
         f"The table has {n} {what}, more than the driver accepts ({DRIVER_ROWS} = {limit}), and {why}.",

@@ -115,7 +115,7 @@ def test_the_tab_key_finds_calls_and_classes():
 def test_what_is_found_shows_itself_in_a_few_lines_without_a_record(table, policy):
     release = ht.anonymize(table, policy)
     assert repr(release).splitlines()[0] == "Release: 12 of 12 records in 4 classes, 0 suppressed"
-    assert "k-anonymity(k=3): achieved 3, needs >= 3: holds" in repr(release)
+    assert "k-anonymity(k=3): achieved 3, required >= 3: holds" in repr(release)
     assert repr(release.verify()).splitlines()[0] == "Verification: verified; 12 rows in 4 classes"
     risks, attack = release.risk(), release.attack("homogeneity")
     assert ["prosecutor", "highest", "1", "0.3333"] in risks.rows()

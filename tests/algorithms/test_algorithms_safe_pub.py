@@ -280,7 +280,7 @@ def test_levels_do_not_depend_on_the_values():
         ({"models": [DifferentialPrivacy(epsilon=1, delta=1e-4), ht.AverageRisk(average=0.1)]}, "requires more"),
         ({"identifiers": ["who"], "entity": "who"}, "protects records"),
         ({"missing": "wildcard"}, "wildcard"),
-        ({"guard": ["minimality"]}, "look at them"),
+        ({"guard": ["minimality"]}, "read them"),
         ({"algorithm": "mondrian"}, "mondrian gives neither"),
         ({"algorithm": "optimal", "suppression": 0.1}, "optimal gives neither"),
     ],

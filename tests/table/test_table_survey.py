@@ -75,8 +75,8 @@ def test_the_columns_are_not_published_and_change_nothing():
 @pytest.mark.parametrize(
     ("columns", "words"),
     [
-        ({"weight": ["w", "v"]}, "column of weights already"),
-        ({"cluster": ["a", "b"]}, "column of households already"),
+        ({"weight": ["w", "v"]}, "already has a column of weights"),
+        ({"cluster": ["a", "b"]}, "already has a column of households"),
         ({"cluster": ["a"], "identifiers": ["p"], "entity": "p"}, "Household risk counts every record"),
     ],
 )

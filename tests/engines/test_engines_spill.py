@@ -49,14 +49,14 @@ def test_cells_come_back_in_their_places(tmp_path: Path, rows: int) -> None:
     file = tmp_path / "buckets" / "0"
     whole, first = file.read_bytes(), int(edges[1] - edges[0])
     for wrong in (first - 1, first + 1):
-        with pytest.raises(OutputError, match="not complete"):
+        with pytest.raises(OutputError, match="incomplete"):
             read_bucket(tmp_path / "buckets", 0, wrong)
     for left in (whole[: len(whole) // 2], b""):
         file.write_bytes(left)
-        with pytest.raises(OutputError, match="not complete"):
+        with pytest.raises(OutputError, match="incomplete"):
             read_bucket(tmp_path / "buckets", 0, first)
     file.unlink()
-    with pytest.raises(OutputError, match="not complete"):
+    with pytest.raises(OutputError, match="incomplete"):
         read_bucket(tmp_path / "buckets", 0, first)
 
 

@@ -239,7 +239,7 @@ def test_models_of_several_conditions_say_what_each_achieves(table, policy, tmp_
     sizes = release.groups["people"].to_pylist()
     text = repr(release)
     assert f"achieved average {len(sizes) / 12:.6g}, maximum {1 / min(sizes):.6g}, required average <= 0.5, max" in text
-    assert f", k {min(sizes):g}, needs alpha <= 0.7, k >= 3: holds" in text
+    assert f", k {min(sizes):g}, required alpha <= 0.7, k >= 3: holds" in text
     told = json.loads((release.save(tmp_path / "out") / "release.json").read_text())["models"]
     shown = {m["model"]: [q["quantity"] for q in m["quantities"]] for m in told}
     assert shown == {"average-risk": ["average", "maximum"], "alpha-k": ["alpha", "k"]}

@@ -43,7 +43,7 @@ def test_more_rows_than_the_driver_takes_are_refused(spark, policy):
     frames = {name: spark.createDataFrame(table) for name, table in hospital(60).items()}
     spark.conf.set("spark.hushtable.driverRows", "500")
     try:
-        with pytest.raises(IncompatibleError, match="rows"):
+        with pytest.raises(IncompatibleError, match=r"rows, more than the driver accepts"):
             anonymize_linked(frames, policy)
     finally:
         spark.conf.unset("spark.hushtable.driverRows")

@@ -42,7 +42,7 @@ def test_linked_tables_from_upload_to_download(page, tmp_path):
     go(page, base, "attack")
     page.get_by_role("button", name="Assess the risk").click()
     page.get_by_text("of one person").first.wait_for()
-    page.get_by_role("button", name="Play the attacks").click()
+    page.get_by_role("button", name="Run the attacks").click()
     page.get_by_role("cell", name="event-sweep").first.wait_for()
     go(page, base, "export")
     page.get_by_role("button", name="Verify the file again").click()

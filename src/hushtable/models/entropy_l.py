@@ -123,7 +123,7 @@ class EntropyL(SensitiveModel):
 
 @cache
 def _largest_share(l: float, others: int) -> float:
-    """The largest share of a value if the ``others`` are equally frequent, by bisection; a search asks at every node."""
+    """The largest share of a value if the ``others`` are equally frequent, by bisection; cached for searches."""
     low, high = 0.0, 1.0
     for _ in range(40):
         share = (low + high) / 2

@@ -51,6 +51,7 @@ from hushtable.release.companion import release_folders
 from hushtable.release.evidence import write_documents
 from hushtable.release.original import Files
 from hushtable.release.plan import Plan
+from hushtable.release.recode import forms_shown
 from hushtable.release.verify import Verification
 from hushtable.release.written import Written, for_spreadsheets
 from hushtable.schema.columns import Role
@@ -220,6 +221,8 @@ def _counts(stored: StoredTable, plan: Plan) -> bool:
     """Whether nothing is asked that needs to know of equal records whose each is."""
     alone = plan.table.entity is None and plan.extra.population is None and not plan.extra.believes
     alone = alone and not any(c.role.of_survey for c in plan.table.columns)
+    # of equal records only the combination is known, so cells have to follow from the values of a class
+    alone = alone and all(form.by_members for form in forms_shown(plan.table, plan.algorithm.recoding))
     # a plug-in's measure may ask for rows; ours do without
     plug_in = any(measure.default for measure in measures.plug_ins().values())
     return alone and not (plan.guards or plan.account is not None or plug_in or stored.ranks)

@@ -34,6 +34,8 @@ class Change(NamedTuple):
 
 def improve_blanks(groups: Groups, weights: FloatArray) -> None:
     """Rearrange the groups as long as that saves blanks, counted by weight."""
+    if not groups.n_groups:
+        return
     for round_ in range(MOST_ROUNDS):
         groups.problem.progress(round_ / MOST_ROUNDS, "improving")
         state = _State(groups, weights)

@@ -147,6 +147,8 @@ class MinimalityGuard(Guard):
 
     def _pair(self, problem: Problem, partition: Partition, coins: Coins) -> Partition | None:
         table, model, n = problem.table, problem.model, partition.n_groups
+        if not n:
+            return None
         labels = np.asarray(partition.labels, dtype=np.int64)
         order = spread_order(group_centres(table, labels, n), _ranks(problem, labels, n))
         stats = table.stats_of(labels, n, model.histogram_keys()).take(order)

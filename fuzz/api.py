@@ -147,10 +147,10 @@ def main() -> int:
         from starlette.testclient import TestClient
 
     from fuzz.hostile import prepared
-    from hushtable.studio.access import Access
-    from hushtable.studio.rest import api
-    from hushtable.studio.safety import Guard
     from hushtable.studio.service import Studio
+    from hushtable.studio.web.access import Access
+    from hushtable.studio.web.rest import api
+    from hushtable.studio.web.safety import Guard
 
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--examples", type=int, default=60, help="of each kind, for each operation")

@@ -349,8 +349,8 @@ def audit(
 
 def _counted(address: str, quasi: tuple[str, ...], sensitive: tuple[str, ...], entity: str | None) -> Audit:
     """Return the audit of a table that its database groups and counts, so that no row leaves it."""
-    from hushtable.io.sql.access import sql_names
-    from hushtable.io.sql.tally import tally
+    from hushtable.io.sql import sql_names
+    from hushtable.io.sql_tally import tally
 
     _check_names(sql_names(address), quasi, sensitive, () if entity is None else (entity,))
     found = tally(address, quasi, sensitive, entity, PERSON_UNITS)

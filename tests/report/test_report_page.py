@@ -17,7 +17,7 @@ from hushtable.report.charts.change import change_chart
 from hushtable.report.charts.frame import ticks
 from hushtable.report.charts.intervals import Interval, interval_chart
 from hushtable.report.charts.pair import pair_chart
-from hushtable.report.page.html import join, tag
+from hushtable.report.html import join, tag
 from hushtable.report.page.page import page
 from hushtable.report.templates.general import General
 

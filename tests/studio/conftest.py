@@ -12,10 +12,10 @@ pytest.importorskip("nicegui", reason="needs hushtable[studio]")
 
 from support_studio import BASE, TOKEN, TestClient, finished
 
-from hushtable.studio.access import Access
-from hushtable.studio.rest import api
-from hushtable.studio.safety import Guard
 from hushtable.studio.service import Studio
+from hushtable.studio.web.access import Access
+from hushtable.studio.web.rest import api
+from hushtable.studio.web.safety import Guard
 from support_postgres import postgres as postgres
 
 

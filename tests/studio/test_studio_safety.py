@@ -8,9 +8,9 @@ from hypothesis import strategies as st
 from support_studio import BASE, TOKEN, TestClient
 
 from hushtable.errors import UsageError
-from hushtable.studio.access import Access
-from hushtable.studio.rest import api
-from hushtable.studio.safety import Guard
+from hushtable.studio.web.access import Access
+from hushtable.studio.web.rest import api
+from hushtable.studio.web.safety import Guard
 
 
 @pytest.fixture

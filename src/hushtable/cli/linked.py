@@ -68,7 +68,7 @@ def init_linked(data: str, output: Path, schema: str | None, people: str | None,
     from hushtable.cli.output import deliver, put
     from hushtable.cli.progress import waiting
     from hushtable.io.files import atomic_write_text
-    from hushtable.io.sql.access import read_schema, schema_address, schema_keys
+    from hushtable.io.sql import read_schema, schema_address, schema_keys
     from hushtable.io.urls import shown
     from hushtable.linked.draft import draft_policy, join_tables
     from hushtable.linked.policy import LinkedPolicy
@@ -273,7 +273,7 @@ def sample_tables(folder: Path, output: Path, files: Path | None, seed: int, *, 
 
 def _sources(data: Sequence[str], schema: str | None) -> list[str]:
     """Return the sources, a database with its schema."""
-    from hushtable.io.sql.access import schema_address
+    from hushtable.io.sql import schema_address
 
     return [schema_address(one, schema) for one in data] if schema is not None else list(data)
 

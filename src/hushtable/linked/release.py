@@ -23,8 +23,8 @@ from hushtable.io.files import read_table, write_table
 from hushtable.io.formulas import guard_table
 from hushtable.io.frames import to_arrow
 from hushtable.io.secret import keyed_hash, load_secret
-from hushtable.io.sql.access import writing_sql
-from hushtable.io.sql.place import SqlPlace
+from hushtable.io.sql import writing_sql
+from hushtable.io.sql_place import SqlPlace
 from hushtable.io.text import to_labels
 from hushtable.io.versions import FORMATS
 from hushtable.linked.links import Links, link
@@ -235,7 +235,7 @@ class LinkedRelease:
             Of the template: ``threshold``, ``comparison``.
         """
         from hushtable.linked.report import report_linked
-        from hushtable.report.files import check_paths, write_report
+        from hushtable.report.page.files import check_paths, write_report
 
         if path is not None:
             check_paths(path)

@@ -46,7 +46,7 @@ if TYPE_CHECKING:
     from hushtable.hierarchy.base import Hierarchy
     from hushtable.ledger.account import Account
     from hushtable.release.cautions import Caution
-    from hushtable.release.guards.base import Guard
+    from hushtable.release.guard import Guard
 
     Columns = str | Sequence[str] | Mapping[str, Any] | None
     """The columns of a role: names, or names with settings."""

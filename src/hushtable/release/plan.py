@@ -19,7 +19,7 @@ from hushtable.table.encode import Extra
 from hushtable.table.plan import TablePlan
 
 if TYPE_CHECKING:
-    from hushtable.release.guards.base import Guard
+    from hushtable.release.guard import Guard
 
 __all__ = ["Account", "Plan"]
 

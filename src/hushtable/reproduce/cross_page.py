@@ -7,7 +7,7 @@ import hashlib
 from collections.abc import Callable, Mapping, Sequence
 
 from hushtable.report.charts.bars import bar_chart
-from hushtable.report.page.html import Child, Markup, join, tag
+from hushtable.report.html import Child, Markup, join, tag
 from hushtable.report.page.parts import bullets, table
 from hushtable.report.page.style import STYLE
 from hushtable.reproduce.cross import ATTACKS, QUASI, SETTINGS, SUPPRESSION, Cell

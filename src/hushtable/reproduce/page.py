@@ -11,7 +11,7 @@ from hushtable._version import __version__
 from hushtable.io.figures import number
 from hushtable.report.charts.lines import Curve, line_chart
 from hushtable.report.charts.squares import square_chart
-from hushtable.report.page.html import Markup, join, tag
+from hushtable.report.html import Markup, join, tag
 from hushtable.report.page.look import LINES
 from hushtable.report.page.style import STYLE
 from hushtable.reproduce.items import VERDICTS, Cell, Item, Lines, Picture, Reading, Row, Squares, Table, Value

@@ -8,10 +8,10 @@ from typing import Any
 from hushtable.arrays import AnyArray
 from hushtable.io.text import to_labels
 from hushtable.schema.bands import round_cuts
-from hushtable.schema.classifications.recognise import recognise
 from hushtable.schema.columns import Kind
 from hushtable.schema.hints import QUASI, name_hint, words_of
 from hushtable.schema.prepare import Prepared
+from hushtable.schema.recognise import recognise
 
 __all__ = ["DATES", "Suggested", "code_reason", "suggest_hierarchy"]
 

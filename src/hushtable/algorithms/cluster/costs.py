@@ -11,7 +11,6 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from hushtable.algorithms.partition.children import depth_first
 from hushtable.arrays import AnyArray, IntArray
 from hushtable.kernels.members import CostTables, box_costs
 from hushtable.schema.columns import Cover
@@ -51,7 +50,7 @@ class CellCosts:
                 nodes.append(np.arange(coded.size, dtype=np.int64))
                 costs.append(_cost(column, np.arange(1, coded.size + 1)))
             else:
-                rank = depth_first(coded)
+                rank = coded.depth_first
                 back = np.argsort(rank)
                 codes[:, j] = rank[column.codes[rows]]
                 height[j] = coded.height

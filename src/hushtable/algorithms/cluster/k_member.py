@@ -47,8 +47,8 @@ from hushtable.algorithms.cluster.blocks import cut_blocks
 from hushtable.algorithms.cluster.costs import CellCosts
 from hushtable.algorithms.cluster.leftovers import join_rows, merge_until_satisfied
 from hushtable.algorithms.kinds import Kinds, add_groups, helpful
-from hushtable.algorithms.partition.shave import shave
-from hushtable.algorithms.refinable import Refinable
+from hushtable.algorithms.refining.refinable import Refinable
+from hushtable.algorithms.shave import shave
 from hushtable.algorithms.trim import trim
 from hushtable.arrays import BoolArray, IntArray
 from hushtable.kernels.grouping import group_rows, number_rows

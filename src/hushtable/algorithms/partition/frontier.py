@@ -288,7 +288,7 @@ def divide(frontier: Frontier, problem: Problem) -> Partition:
         frontier.advance(accepted)
     partition = frontier.partition()
     if problem.budget and not table_model.members:
-        from hushtable.algorithms.partition.shave import shave
+        from hushtable.algorithms.shave import shave
 
         partition = shave(problem, partition)
     return partition

@@ -59,7 +59,7 @@ from hushtable.algorithms.partition.children import Branching, Children, Trees
 from hushtable.algorithms.partition.specialise import Branches
 from hushtable.algorithms.partition.table_level import satisfied_prefix
 from hushtable.algorithms.partition.unspecialise import unspecialise
-from hushtable.algorithms.refinable import Refinable
+from hushtable.algorithms.refining.refinable import Refinable
 from hushtable.algorithms.store import FarStore
 from hushtable.algorithms.trim import trim
 from hushtable.arrays import BoolArray, IntArray

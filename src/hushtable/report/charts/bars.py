@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from hushtable.report.charts.frame import NARROW, WIDE, Frame, data_table, figure
-from hushtable.report.page.html import Child, Markup, tag
+from hushtable.report.html import Child, Markup, tag
 
 __all__ = ["bar_chart"]
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from hushtable.report.charts.frame import Frame, data_table, figure
 from hushtable.report.charts.legend import legend
-from hushtable.report.page.html import Child, Markup, join, tag
+from hushtable.report.html import Child, Markup, join, tag
 
 __all__ = ["change_chart"]
 

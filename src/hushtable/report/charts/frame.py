@@ -9,7 +9,7 @@ import hashlib
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from hushtable.report.page.html import Child, Markup, join, tag
+from hushtable.report.html import Child, Markup, join, tag
 
 __all__ = ["NARROW", "WIDE", "Frame", "data_table", "figure", "short", "ticks"]
 

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 from hushtable.report.charts.frame import Frame, data_table, figure
 from hushtable.report.charts.legend import legend
+from hushtable.report.html import Child, Markup, join, tag
 from hushtable.report.numbers import percent
-from hushtable.report.page.html import Child, Markup, join, tag
 
 __all__ = ["Interval", "interval_chart"]
 

@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from hushtable.report.charts.frame import data_table, figure, ticks
-from hushtable.report.page.html import Child, Markup, join, tag
+from hushtable.report.html import Child, Markup, join, tag
 
 __all__ = ["Curve", "Plane", "between", "line_chart"]
 

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 
 from hushtable.report.charts.frame import NARROW, WIDE, Frame, data_table, figure
 from hushtable.report.charts.legend import legend
-from hushtable.report.page.html import Child, Markup, tag
+from hushtable.report.html import Child, Markup, tag
 
 __all__ = ["pair_chart"]
 

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 
 from hushtable.report.charts.frame import data_table, figure
 from hushtable.report.charts.lines import Plane, between
-from hushtable.report.page.html import Child, Markup, tag
+from hushtable.report.html import Child, Markup, tag
 
 __all__ = ["square_chart"]
 

@@ -6,7 +6,7 @@ import base64
 import hashlib
 
 from hushtable.report.content.report import Report
-from hushtable.report.page.html import Markup, join, tag
+from hushtable.report.html import Markup, join, tag
 from hushtable.report.page.privacy import adversaries_section, attacks_section, models_section, risks_section
 from hushtable.report.page.story import (
     about_section,

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from hushtable.report.content.report import Finding, Report
+from hushtable.report.html import Child, Markup, join, tag
 from hushtable.report.numbers import count, percent
-from hushtable.report.page.html import Child, Markup, join, tag
 from hushtable.report.page.parts import bullets, facts_table
 
 __all__ = [

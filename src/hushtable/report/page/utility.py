@@ -7,8 +7,8 @@ from hushtable.report.charts.change import change_chart
 from hushtable.report.charts.pair import pair_chart
 from hushtable.report.content.report import Report
 from hushtable.report.content.utility import ColumnEvidence
+from hushtable.report.html import Markup, join, tag
 from hushtable.report.numbers import count, number, percent
-from hushtable.report.page.html import Markup, join, tag
 from hushtable.report.page.parts import table
 
 __all__ = ["column_charts", "columns_section", "utility_section"]

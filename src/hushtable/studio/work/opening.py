@@ -94,7 +94,7 @@ def open_query(project: Project, report: Report, file: str) -> dict[str, Any]:
     file : str
         File with the address and the query, below the project's folder; it is deleted.
     """
-    from hushtable.io.sql.access import read_sql
+    from hushtable.io.sql import read_sql
 
     handed = inside(project.folder, file)
     asked = json.loads(handed.read_text(encoding="utf-8"))

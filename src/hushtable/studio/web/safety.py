@@ -14,7 +14,7 @@ from urllib.parse import parse_qsl, quote, urlencode
 from starlette.requests import ClientDisconnect
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from hushtable.studio.access import Access
+from hushtable.studio.web.access import Access
 
 __all__ = ["Guard", "security_headers", "with_nonce"]
 

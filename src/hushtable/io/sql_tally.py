@@ -18,10 +18,10 @@ import pyarrow.compute as pc
 from hushtable.arrays import IntArray
 from hushtable.errors import DataError
 from hushtable.io.dictionaries import value_type
-from hushtable.io.sql.access import database_at
-from hushtable.io.sql.base import Ask, Database, no_rows
-from hushtable.io.sql.place import SqlPlace
-from hushtable.io.sql.text import quoted
+from hushtable.io.sql import database_at
+from hushtable.io.sql_base import Ask, Database, no_rows
+from hushtable.io.sql_place import SqlPlace
+from hushtable.io.sql_text import quoted
 from hushtable.io.text import is_text, type_words
 
 __all__ = ["Counted", "Tally", "tally"]
@@ -107,7 +107,7 @@ def tally(address: str, quasi: Sequence[str], sensitive: Sequence[str], entity: 
     Examples
     --------
     >>> import tempfile
-    >>> from hushtable.io.sql.access import write_sql
+    >>> from hushtable.io.sql import write_sql
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     address = f"duckdb:///{folder}/clinic.db?table=people"
     ...     write_sql(pa.table({"age": [30, 30, 41], "illness": ["flu", "flu", None]}), address)

@@ -15,6 +15,7 @@ from hushtable.arrays import AnyArray, IntArray
 from hushtable.kernels.members import CostTables, box_costs
 from hushtable.schema.columns import Cover
 from hushtable.table.encoded import SCALE, EncodedTable, QuasiColumn
+from hushtable.table.losses import ncp
 
 __all__ = ["CellCosts"]
 
@@ -69,5 +70,4 @@ class CellCosts:
 
 
 def _cost(column: QuasiColumn, leaves: IntArray) -> IntArray:
-    share = (leaves - 1) / max(column.coded.size - 1, 1)
-    return np.rint(share * (SCALE * column.weight)).astype(np.int64)
+    return np.rint(ncp(column.coded, leaves) * (SCALE * column.weight)).astype(np.int64)

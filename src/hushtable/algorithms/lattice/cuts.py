@@ -21,6 +21,7 @@ from hushtable.errors import ParameterError, did_you_mean
 from hushtable.hierarchy.base import Coded
 from hushtable.kernels.grouping import number_rows
 from hushtable.kernels.tuples import group_tuples
+from hushtable.table.losses import ncp
 from hushtable.table.stats import Histogram
 
 __all__ = ["CutAlgorithm", "CutTable", "Groups", "NodeTree"]
@@ -113,14 +114,14 @@ class CutTable:
             classes = table.code_column((self.target,))[0][:n].astype(np.int64)
         by_leaf = Histogram.from_pairs(leaves, classes, weights, column.coded.size)
         units, spread, several = np.zeros(tree.size), np.zeros(tree.size), np.zeros(tree.size, dtype=np.bool_)
-        below, size = np.zeros(tree.size), max(column.coded.size - 1, 1)
+        below = np.zeros(tree.size)
         for nodes in tree.paths[::-1]:
             here, place = np.unique(nodes, return_inverse=True)
             hist = by_leaf.merge(place.reshape(-1).astype(np.int64), len(here))
             units[here] = hist.totals()
             several[here] = hist.distinct() > 1
             if self.target is None:
-                spread[here] = units[here] * (np.bincount(place.reshape(-1)) - 1) / size
+                spread[here] = ncp(column.coded, np.bincount(place.reshape(-1)), units[here])
                 several[here] = True
             else:
                 share = hist.shares()

@@ -24,6 +24,15 @@ import numpy as np
 from hushtable.algorithms.lattice.space import Space
 from hushtable.arrays import AnyArray, FloatArray, IntArray
 from hushtable.errors import ParameterError, did_you_mean
+from hushtable.table.losses import (
+    average_class_size,
+    discernibility,
+    lost_precision,
+    ncp,
+    of_log_ncp,
+    squared_sizes,
+    to_log_ncp,
+)
 
 __all__ = ["AMOUNTS", "OBJECTIVES", "CellObjective", "ClassObjective", "Objective", "objective_of"]
 
@@ -223,24 +232,24 @@ def _alike(extra: FloatArray, nodes: IntArray, units: IntArray) -> FloatArray:
 
 
 class Ncp(CellObjective):
-    """Arithmetic loss: mean over columns of (leaves under the node - 1) / (D - 1); suppressed records count 1."""
+    """Arithmetic loss: mean NCP of the columns; suppressed records count 1."""
 
     def cell_cost(self, j: int, level: int, units: FloatArray) -> FloatArray:
-        """Return (leaves - 1) / (D - 1)."""
+        """Return the NCP of the node above each leaf."""
         coded = self.space.table.quasi[j].coded
-        return (coded.leaves(level)[coded.levels[level]] - 1) / max(coded.size - 1, 1)
+        return ncp(coded, coded.leaves(level)[coded.levels[level]])
 
 
 class Loss(Ncp):
-    """Geometric loss: product over the columns of (1 + NCP_j) ^ weight_j, minus 1."""
+    """Geometric loss: weighted geometric mean of 1 + NCP over the columns, minus 1."""
 
     def term(self, means: FloatArray) -> FloatArray:
         """Return log(1 + NCP)."""
-        return np.log1p(means)
+        return to_log_ncp(means)
 
     def of_sum(self, total: FloatArray) -> FloatArray:
         """Weighted geometric mean of 1 + NCP, minus 1."""
-        return np.exp(total) - 1
+        return of_log_ncp(total)
 
 
 class Prec(CellObjective):
@@ -248,7 +257,7 @@ class Prec(CellObjective):
 
     def cell_cost(self, j: int, level: int, units: FloatArray) -> FloatArray:
         """Return level / height."""
-        return np.full(len(units), level / max(int(self.space.heights[j]), 1))
+        return lost_precision(self.space.table.quasi[j].coded, np.full(len(units), level))
 
 
 class Height(CellObjective):
@@ -305,7 +314,7 @@ class ClassObjective(Objective):
     def floor(self, sizes: IntArray, times: IntArray) -> float:
         """Count the groups that are too small and the others."""
         small = sizes < self.minimum
-        squares = _squares(sizes[~small], times[~small])
+        squares = squared_sizes(sizes[~small], times[~small])
         return self.floor_of(int((sizes * times)[small].sum()), squares, int(times[~small].sum()))
 
     def value(
@@ -313,7 +322,7 @@ class ClassObjective(Objective):
     ) -> float:
         """Exact, in whole numbers."""
         lost = self.space.units - int((sizes * times).sum())
-        return self.value_of(lost, _squares(sizes, times), int(times[sizes > 0].sum()))
+        return self.value_of(lost, squared_sizes(sizes, times), int(times[sizes > 0].sum()))
 
     @abstractmethod
     def floor_of(self, small: int, squares: int, large: int) -> float:
@@ -354,16 +363,7 @@ class Discernibility(ClassObjective):
 
     def value_of(self, lost: int, squares: int, classes: int) -> float:
         """Exact, in whole numbers."""
-        return (squares + lost * self.space.units) / self.space.table.unit**2
-
-
-def _squares(sizes: IntArray, times: IntArray) -> int:
-    if int((sizes * times).sum()) < 2**31:
-        return int((sizes * sizes * times).sum())
-    distinct, place = np.unique(sizes, return_inverse=True)
-    total = np.zeros(len(distinct), dtype=np.int64)
-    np.add.at(total, place, times)
-    return sum(t * s * s for s, t in zip(distinct.tolist(), total.tolist(), strict=True))
+        return discernibility(squares, lost, self.space.units) / self.space.table.unit**2
 
 
 class AverageClassSize(ClassObjective):
@@ -389,7 +389,7 @@ class AverageClassSize(ClassObjective):
 
     def value_of(self, lost: int, squares: int, classes: int) -> float:
         """Count the classes."""
-        return self.space.units / self.space.table.unit / max(classes + (lost > 0), 1)
+        return average_class_size(self.space.units / self.space.table.unit, classes, lost)
 
 
 class Spread(CellObjective):

@@ -53,5 +53,19 @@ def test_no_exception_outlives_its_reason():
         assert functions((PACKAGE / module).read_text(encoding="utf-8"))[name] > LONGEST_FUNCTION, name
 
 
+def class_names() -> dict[str, list[str]]:
+    """The modules that define each class name."""
+    found: dict[str, list[str]] = {}
+    for module in MODULES:
+        for node in ast.walk(ast.parse((PACKAGE / module).read_text(encoding="utf-8"))):
+            if isinstance(node, ast.ClassDef):
+                found.setdefault(node.name, []).append(module)
+    return found
+
+
+def test_a_class_name_has_one_meaning():
+    assert {name: modules for name, modules in class_names().items() if len(modules) > 1} == {}
+
+
 def test_docstrings_do_not_count():
     assert functions('def f():\n    """One\n\n    two.\n    """\n    return 1\n') == {"f": 2}

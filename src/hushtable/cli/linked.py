@@ -13,7 +13,7 @@ import typer
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from hushtable.cli.options import Format
+    from hushtable.cli.options import OutputFormat
     from hushtable.linked.policy import LinkedPolicy
     from hushtable.linked.release import LinkedRelease
 
@@ -105,7 +105,7 @@ def run_linked(
     output: Path,
     where: Mapping[str, Any],
     seed: int | None,
-    file_format: Format | None,
+    file_format: OutputFormat | None,
     *,
     overwrite: bool,
     as_json: bool,

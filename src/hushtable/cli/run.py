@@ -17,7 +17,7 @@ from hushtable.cli.options import (
     ExpectNewPeople,
     FileFormat,
     Folder,
-    Format,
+    OutputFormat,
     PolicyFile,
     Query,
     Schema,
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from hushtable.algorithms.base import Progress
     from hushtable.engines.release import Release
     from hushtable.engines.verdict import Verdict
-    from hushtable.pipelines.metrics import Measured
+    from hushtable.pipelines.metrics import RunMetrics
     from hushtable.policy.policy import Policy
     from hushtable.release.cautions import Caution
 
@@ -169,7 +169,7 @@ def run(
     deliver(found, as_json, text)
 
 
-def _measured(file: Path | None, output: Path) -> AbstractContextManager[Measured | None]:
+def _measured(file: Path | None, output: Path) -> AbstractContextManager[RunMetrics | None]:
     if file is None:
         return nullcontext()
     from hushtable.pipelines.metrics import measured
@@ -179,7 +179,7 @@ def _measured(file: Path | None, output: Path) -> AbstractContextManager[Measure
 
 def _ran_linked(
     file: Path, data: list[str], output: Path, one_table: Mapping[str, Any], where: Mapping[str, Any],
-    seed: int | None, form: Format | None, overwrite: bool, as_json: bool,
+    seed: int | None, form: OutputFormat | None, overwrite: bool, as_json: bool,
 ) -> bool:  # fmt: skip
     """Run a policy of linked tables, and refuse options that only apply to a single table."""
     from hushtable.policy.files import is_linked
@@ -231,7 +231,7 @@ def _judged(release: Release, policy: Policy, progress: Progress) -> tuple[Verdi
     return verdict_of(release), policy.cautions(release.original())
 
 
-def _policy(file: Path, seed: int | None, file_format: Format | None, expect_new_people: bool) -> Policy:
+def _policy(file: Path, seed: int | None, file_format: OutputFormat | None, expect_new_people: bool) -> Policy:
     """Return the policy with the overrides of the command line."""
     from hushtable.policy.files import load_policy
 

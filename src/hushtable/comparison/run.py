@@ -21,7 +21,7 @@ from typing import Any
 import pyarrow as pa
 
 from hushtable._version import __version__
-from hushtable.comparison.evaluate import Row, Task, Wanted, evaluate, refused
+from hushtable.comparison.evaluate import Row, SettingTask, Wanted, evaluate, refused
 from hushtable.comparison.files import policy_files
 from hushtable.comparison.grid import Grid, Setting
 from hushtable.comparison.outcomes import Outcomes, spelt
@@ -117,7 +117,7 @@ def compare(
             progress(len(rows), len(settings))
 
     tasks = [
-        Task(place, setting.policy.document(), policy.base_dir, wanted, dict(policy.tables))
+        SettingTask(place, setting.policy.document(), policy.base_dir, wanted, dict(policy.tables))
         for place, setting in enumerate(settings)
         if place not in rows and setting.policy is not None
     ]
@@ -254,14 +254,16 @@ Tick = Callable[[], None]
 """Called often while waiting; raises to stop."""
 
 
-def in_turn(data: pa.Table, tasks: Sequence[Task], tick: Tick) -> Generator[tuple[int, Row], None, None]:
+def in_turn(data: pa.Table, tasks: Sequence[SettingTask], tick: Tick) -> Generator[tuple[int, Row], None, None]:
     """Yield the position and row of every task, one after the other, in this process."""
     for task in tasks:
         tick()
         yield task.place, evaluate(data, task, lambda share, what: tick())
 
 
-def in_parallel(data: pa.Table, tasks: Sequence[Task], jobs: int, tick: Tick) -> Generator[tuple[int, Row], None, None]:
+def in_parallel(
+    data: pa.Table, tasks: Sequence[SettingTask], jobs: int, tick: Tick
+) -> Generator[tuple[int, Row], None, None]:
     """Yield the position and row of every task as it finishes, from this many processes.
 
     Raises
@@ -323,5 +325,5 @@ def _end_with(sentinel: Any) -> None:
     os._exit(1)
 
 
-def _work(task: Task) -> tuple[int, Row]:
+def _work(task: SettingTask) -> tuple[int, Row]:
     return task.place, evaluate(_held[0], task)

@@ -12,11 +12,11 @@ from hushtable.errors import DataError
 from hushtable.ledger.describe import describe, person_column
 from hushtable.ledger.entry import Entry
 from hushtable.ledger.judge import check_judgeable
-from hushtable.ledger.key import Key
+from hushtable.ledger.key import LedgerKey
 from hushtable.ledger.ledger import Ledger, held_against
 from hushtable.ledger.signatures import Commitments, commitments
 from hushtable.ledger.spelling import Spelling
-from hushtable.ledger.verdict import Verdict, counted
+from hushtable.ledger.verdict import LedgerVerdict, counted
 from hushtable.models.compose import AllOf
 from hushtable.release.released import Released
 from hushtable.table.plan import TablePlan
@@ -46,7 +46,7 @@ class Account:
         Whether the ledger is new.
     expect_new_people : bool
         Whether a release may have nobody in common with any earlier one.
-    held : Verdict, optional
+    held : LedgerVerdict, optional
         Result of the comparison with earlier releases.
     repeating : bool
         Whether a release is being reproduced that was made when the ledger had ``records`` releases.
@@ -60,7 +60,7 @@ class Account:
     spelling: Spelling = field(default_factory=Spelling)
     new: bool = False
     expect_new_people: bool = False
-    held: Verdict | None = None
+    held: LedgerVerdict | None = None
     repeating: bool = False
 
     @classmethod
@@ -82,7 +82,7 @@ class Account:
             expect_new_people=bool(named.get("expect_new_people")),
         )
 
-    def opened(self) -> tuple[Key, list[Entry]]:
+    def opened(self) -> tuple[LedgerKey, list[Entry]]:
         """Return the ledger's key and the releases to use.
 
         Raises
@@ -164,7 +164,7 @@ class Account:
         """
         key, entries = self.opened()
         if not entries:
-            return replace(self, held=Verdict(0, 0, 0))
+            return replace(self, held=LedgerVerdict(0, 0, 0))
         now = describe(release, key, person=self.person, folder=self.folder)
         verdict = held_against(now, entries, key, expect_new_people=self.expect_new_people)
         verdict.raise_if_refused()

@@ -33,11 +33,11 @@ from hushtable.arrays import BoolArray, FloatArray, IntArray
 from hushtable.errors import IncompatibleError
 from hushtable.ledger.describe import Described
 from hushtable.ledger.entry import Entry
-from hushtable.ledger.kinds import History, Kinds
+from hushtable.ledger.kinds import History, PersonKinds
 from hushtable.ledger.promise import Promise
 from hushtable.ledger.search import Limits
 from hushtable.ledger.trace import numbered
-from hushtable.ledger.verdict import Finding, Verdict
+from hushtable.ledger.verdict import LedgerFinding, LedgerVerdict
 from hushtable.ledger.worlds import Worlds, solve
 from hushtable.models.base import PrivacyModel, Stat, Threat
 from hushtable.models.compose import AllOf
@@ -70,7 +70,7 @@ def check_judgeable(model: AllOf) -> None:
 
 def judge(
     now: Described, earlier: Sequence[Entry], promises: Sequence[Promise], *, limits: Limits | None = None
-) -> Verdict:
+) -> LedgerVerdict:
     """Check a release together with earlier ones.
 
     Parameters
@@ -85,7 +85,7 @@ def judge(
     """
     history = History([*earlier, now.entry], now.own)
     case = _Case(history, limits or Limits(), promises)
-    findings: list[Finding] = []
+    findings: list[LedgerFinding] = []
     for promise in promises:
         check_judgeable(promise.model)
         for member in promise.model.members:
@@ -95,7 +95,7 @@ def judge(
     traces = history.traces
     present = traces.row >= 0
     known = present & (traces.classes[:, :-1] >= 0).any(axis=1)
-    return Verdict(
+    return LedgerVerdict(
         earlier=len(earlier),
         people=len(np.unique(traces.person[present])),
         known=len(np.unique(traces.person[known])),
@@ -103,7 +103,7 @@ def judge(
     )
 
 
-def _says(one: Finding, other: Finding) -> bool:
+def _says(one: LedgerFinding, other: LedgerFinding) -> bool:
     alike = all(getattr(one, name) == getattr(other, name) for name in ("model", "parameters", "how", "key"))
     return alike and one.people >= other.people and one.certain >= other.certain
 
@@ -114,7 +114,7 @@ class _Left:
 
     Attributes
     ----------
-    kinds : Kinds
+    kinds : PersonKinds
     average : Histogram
         Number of people of a kind with each value, in fractions of a person; as if there were at least as many people
         as values.
@@ -123,7 +123,7 @@ class _Left:
     undecided : bool array
     """
 
-    kinds: Kinds
+    kinds: PersonKinds
     average: Histogram
     values: IntArray
     undecided: BoolArray
@@ -150,11 +150,11 @@ class _Case:
             self.found[at] = None if kinds is None else self._solved(kinds, columns[:key])
         return self.found[at]
 
-    def _solved(self, kinds: Kinds, key: Key) -> _Left:
+    def _solved(self, kinds: PersonKinds, key: Key) -> _Left:
         worlds = solve(kinds.system, self.limits, lambda high: self._hopeless(kinds, key, high))
         return _averaged(kinds, len(key), worlds)
 
-    def _hopeless(self, kinds: Kinds, key: Key, high: IntArray) -> BoolArray:
+    def _hopeless(self, kinds: PersonKinds, key: Key, high: IntArray) -> BoolArray:
         """Return which kinds break a promise even if all their possible values were equally likely."""
         system, n = kinds.system, len(kinds.place)
         open_to = high > 0
@@ -179,7 +179,7 @@ class _Case:
         return group, first, people, before
 
 
-def _averaged(kinds: Kinds, key: int, worlds: Worlds) -> _Left:
+def _averaged(kinds: PersonKinds, key: int, worlds: Worlds) -> _Left:
     system, n = kinds.system, len(kinds.place)
     code, first = numbered(kinds.values[:, :key])
     cells = np.flatnonzero((system.kind < n) & (worlds.share > 0))
@@ -231,7 +231,7 @@ class _Question:
         """Whether the new release itself made the promise."""
         return self.promise.release == self.case.last
 
-    def answered(self) -> Iterator[Finding]:
+    def answered(self) -> Iterator[LedgerFinding]:
         """Check the people of every kind, and what the worlds allow: by the values alone, and by whole rows."""
         if not self.own and self.member.table_level:
             yield from self._whole_crowds()
@@ -246,7 +246,7 @@ class _Question:
             if left is not None:
                 yield from asked._table_values(left) if self.member.table_level else asked._values(left)
 
-    def _whole_crowds(self) -> Iterator[Finding]:
+    def _whole_crowds(self) -> Iterator[LedgerFinding]:
         """Check the groups of a release together, for a model of the whole table."""
         traces, reference = self.case.history.traces, self.promise.reference
         group, first, people, _ = self.case.crowds
@@ -260,7 +260,7 @@ class _Question:
     def _holds(self, stats: GroupStats, reference: Reference | None = None) -> bool:
         return bool(self.member.table_satisfied(stats, reference or self.promise.reference)[0])
 
-    def _crowds(self) -> Iterator[Finding]:
+    def _crowds(self) -> Iterator[LedgerFinding]:
         """Check the people of every kind; for a model that also uses values, by its minimum group size."""
         group, first, people, before = self.case.crowds
         about = self.case.history.traces.classes[first, self.promise.release] >= 0
@@ -283,7 +283,7 @@ class _Question:
         """Return what the first releases allow."""
         return self.case.left((*self.key, *self.beside), len(self.key), upto)
 
-    def _table_values(self, left: _Left) -> Iterator[Finding]:
+    def _table_values(self, left: _Left) -> Iterator[LedgerFinding]:
         """Check what the worlds allow for the people of a release together, for a model of the whole table."""
         holds, worst = self._whole(left)
         then = None if self.mine or holds else self._left(self.case.last)
@@ -299,7 +299,7 @@ class _Question:
         holds = self._holds(stats, reference) and not left.undecided[about].any()
         return holds, self._worst(self.member.score(stats, reference)) if len(about) else float("nan")
 
-    def _values(self, left: _Left) -> Iterator[Finding]:
+    def _values(self, left: _Left) -> Iterator[LedgerFinding]:
         """Check what the worlds allow for every kind."""
         present, about = (left.kinds.place[:, e] >= 0 for e in (self.case.last, self.promise.release))
         bad, certain, score = self.broken(left)
@@ -391,14 +391,14 @@ class _Question:
     def _worst(self, score: FloatArray) -> float:
         return float(score.min() if self.member.sense == ">=" else score.max())
 
-    def _made(self, hit: BoolArray, worst: float, how: str) -> Finding:
+    def _made(self, hit: BoolArray, worst: float, how: str) -> LedgerFinding:
         traces, member = self.case.history.traces, self.member
 
         def people(which: BoolArray) -> int:
             return len(np.unique(traces.person[hit & which]))
 
         there, before = traces.row >= 0, (traces.classes[:, :-1] >= 0).any(axis=1)
-        return Finding(
+        return LedgerFinding(
             model=member.name, parameters=member.told(), how=how, people=people(np.ones_like(hit)), worst=worst,
             bound=f"{member.sense} {member.bound:.6g}", promised=self.promise.name,
             left=people(~there), came=people(there & ~before),

@@ -19,7 +19,7 @@ from hushtable.errors import DataError
 from hushtable.hierarchy.taxonomy import Taxonomy
 from hushtable.ledger.describe import person_keys, renamed, value_keys
 from hushtable.ledger.entry import Entry, PersonIds
-from hushtable.ledger.key import Key
+from hushtable.ledger.key import LedgerKey
 from hushtable.ledger.spelling import Spelling
 from hushtable.table import stats
 from hushtable.table.encode import sensitive_column
@@ -75,7 +75,7 @@ def commitments(
     columns: TablePlan,
     key: stats.Key,
     entries: Sequence[Entry],
-    secret: Key,
+    secret: LedgerKey,
     person: str,
     spelling: Spelling,
 ) -> Commitments | None:

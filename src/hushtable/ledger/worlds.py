@@ -16,7 +16,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from hushtable.arrays import BoolArray, FloatArray, IntArray
-from hushtable.ledger.counting import Part, expected
+from hushtable.ledger.counting import IndependentPart, expected
 from hushtable.ledger.kinds import System
 from hushtable.ledger.search import Limits, evened, possible
 
@@ -69,7 +69,7 @@ def solve(system: System, limits: Limits, hopeless: Callable[[IntArray], BoolArr
     for cells, links in _parts(system, free):
         kinds, kind = np.unique(system.kind[cells], return_inverse=True)
         rows, row = np.unique(system.row[links], return_inverse=True)
-        part = Part(
+        part = IndependentPart(
             open_people[kinds], kind, low[cells], high[cells],
             np.searchsorted(cells, system.cell[links]), row, system.weight[links], rest[rows],
         )  # fmt: skip
@@ -83,7 +83,7 @@ def solve(system: System, limits: Limits, hopeless: Callable[[IntArray], BoolArr
     return Worlds(share, _spread(system, undecided))
 
 
-def _found(part: Part, limits: Limits, lost: bool) -> FloatArray | None:
+def _found(part: IndependentPart, limits: Limits, lost: bool) -> FloatArray | None:
     found = expected(part, limits.steps)
     if found is None and not lost:
         occurs = possible(part, limits) if len(part.kind) <= limits.cells else None

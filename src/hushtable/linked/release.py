@@ -29,7 +29,7 @@ from hushtable.io.text import to_labels
 from hushtable.io.versions import FORMATS
 from hushtable.linked.links import Links, link
 from hushtable.linked.policy import LinkedPolicy, read_policy
-from hushtable.linked.recoding import EventColumn, Recoded
+from hushtable.linked.recoding import EventColumn, RecodedEvents
 from hushtable.linked.sources import addresses, read_events, read_linked
 from hushtable.linked.verify import LinkedVerification, promise_of, shown_cells, verify_linked
 from hushtable.params import typed
@@ -50,7 +50,7 @@ from hushtable.table.coins import Coins
 if TYPE_CHECKING:
     from hushtable.attacks.base import AttackResult
     from hushtable.ledger.describe import Described
-    from hushtable.ledger.key import Key
+    from hushtable.ledger.key import LedgerKey
     from hushtable.report.content.report import Report
     from hushtable.risk.before_after import RiskSummary
 
@@ -183,7 +183,7 @@ class LinkedRelease:
 
         return attack_release(self, [name], control=control)[0]
 
-    def described(self, key: Key, *, name: str = "", person: str | None = None) -> Described:
+    def described(self, key: LedgerKey, *, name: str = "", person: str | None = None) -> Described:
         """Return what a ledger keeps of the release."""
         from hushtable.linked.ledger import describe_linked
 
@@ -398,7 +398,7 @@ def publish_linked(
     people: pa.Table,
     source_rows: IntArray,
     columns: Mapping[str, list[EventColumn]],
-    recoded: Recoded,
+    recoded: RecodedEvents,
     dropped: BoolArray,
     coins: Coins,
 ) -> tuple[dict[str, pa.Table], dict[str, IntArray]]:

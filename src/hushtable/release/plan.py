@@ -21,10 +21,10 @@ from hushtable.table.plan import TablePlan
 if TYPE_CHECKING:
     from hushtable.release.guard import Guard
 
-__all__ = ["Account", "Plan", "check_combination"]
+__all__ = ["AccountProtocol", "Plan", "check_combination"]
 
 
-class Account(Protocol):
+class AccountProtocol(Protocol):
     """Comparison with earlier releases of the same people: ``hushtable.ledger.account.Account``."""
 
     @property
@@ -78,7 +78,7 @@ class Plan:
         The policy as data: it travels with the release.
     guards : tuple of Guard
         Countermeasures against attacks on the algorithm.
-    account : Account, optional
+    account : AccountProtocol, optional
         The ledger with which releases are compared.
     coins : Coins, optional
         Coins of a release that is reproduced. Defaults to those of the local secret.
@@ -92,7 +92,7 @@ class Plan:
     extra: Extra = field(default_factory=Extra)
     document: Mapping[str, Any] = field(default_factory=dict)
     guards: tuple[Guard, ...] = ()
-    account: Account | None = None
+    account: AccountProtocol | None = None
     coins: Coins | None = None
 
     def __post_init__(self) -> None:

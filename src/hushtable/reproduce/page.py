@@ -14,7 +14,7 @@ from hushtable.report.charts.squares import square_chart
 from hushtable.report.html import Markup, join, tag
 from hushtable.report.page.look import LINES
 from hushtable.report.page.style import STYLE
-from hushtable.reproduce.items import VERDICTS, Cell, Item, Lines, Picture, Reading, Row, Squares, Table, Value
+from hushtable.reproduce.items import VERDICTS, Cell, Item, Lines, PaperReading, Picture, Row, Squares, Table, Value
 from hushtable.reproduce.papers import Reproduction
 
 __all__ = ["page", "scoreboard"]
@@ -168,7 +168,7 @@ def _statements(rows: Sequence[Row]) -> Markup | None:
     return tag("table", tag("thead", head), tag("tbody", *body))
 
 
-def _readings(readings: Sequence[Reading]) -> Markup | None:
+def _readings(readings: Sequence[PaperReading]) -> Markup | None:
     if not readings:
         return None
     body = [

@@ -14,7 +14,7 @@ import numpy as np
 from hushtable.arrays import FloatArray, IntArray
 from hushtable.table.coins import Coins
 
-__all__ = ["FAKE", "Bucket", "alone", "assign", "blocks", "deal", "divide", "eligible", "halve"]
+__all__ = ["FAKE", "ValueBucket", "alone", "assign", "blocks", "deal", "divide", "eligible", "halve"]
 
 FAKE = -1
 
@@ -26,7 +26,7 @@ ByValue = dict[int, list[int]]
 
 
 @dataclass
-class Bucket:
+class ValueBucket:
     """Records by value; every class takes one of each, or a counterfeit if there are too few."""
 
     signature: Signature
@@ -38,7 +38,7 @@ class Bucket:
         return max(map(len, self.rows.values()))
 
 
-def divide(rows: Sequence[int], values: Mapping[int, int], signature: Mapping[int, Signature]) -> list[Bucket]:
+def divide(rows: Sequence[int], values: Mapping[int, int], signature: Mapping[int, Signature]) -> list[ValueBucket]:
     """Put the records of people who were published before into one bucket for each signature, in sorted order.
 
     Examples
@@ -46,10 +46,10 @@ def divide(rows: Sequence[int], values: Mapping[int, int], signature: Mapping[in
     >>> divide([0, 1, 2], {0: 5, 1: 6, 2: 5}, {0: (5, 6), 1: (5, 6), 2: (5, 7)})[0].rows
     {5: [0], 6: [1]}
     """
-    buckets: dict[Signature, Bucket] = {}
+    buckets: dict[Signature, ValueBucket] = {}
     for row in rows:
         own = signature[row]
-        bucket = buckets.setdefault(own, Bucket(own, {value: [] for value in own}))
+        bucket = buckets.setdefault(own, ValueBucket(own, {value: [] for value in own}))
         bucket.rows[values[row]].append(row)
     return [buckets[own] for own in sorted(buckets)]
 
@@ -65,7 +65,7 @@ def eligible(counts: Sequence[int], m: int) -> bool:
     return m * max(counts, default=0) <= sum(counts)
 
 
-def assign(new: ByValue, m: int) -> list[Bucket] | None:
+def assign(new: ByValue, m: int) -> list[ValueBucket] | None:
     """Put newcomers into buckets of at least m values, the most frequent values first; None if that is impossible.
 
     Every bucket has equally many records of each of its values, so it needs no counterfeits.
@@ -73,13 +73,13 @@ def assign(new: ByValue, m: int) -> list[Bucket] | None:
     left = {value: list(rows) for value, rows in new.items() if rows}
     if not eligible([len(rows) for rows in left.values()], m):
         return None
-    buckets: dict[Signature, Bucket] = {}
+    buckets: dict[Signature, ValueBucket] = {}
     while left:
         chosen, amount = _next(left, m)
         if amount == 0:
             return None
         for signature in chosen:
-            bucket = buckets.setdefault(signature, Bucket(signature, {value: [] for value in signature}))
+            bucket = buckets.setdefault(signature, ValueBucket(signature, {value: [] for value in signature}))
             for value in signature:
                 bucket.rows[value] += left[value][:amount]
                 left[value] = left[value][amount:]
@@ -111,7 +111,7 @@ def blocks(values: Sequence[int], shares: FloatArray, m: int) -> list[Signature]
     return [tuple(sorted(block)) for block in found]
 
 
-def alone(rows: Sequence[int], values: Mapping[int, int], signatures: Sequence[Signature]) -> Iterator[Bucket]:
+def alone(rows: Sequence[int], values: Mapping[int, int], signatures: Sequence[Signature]) -> Iterator[ValueBucket]:
     """Give each of these people a separate bucket, with the signature that contains their value.
 
     Signatures are a public division of the values. So a person's signature reveals only which part the value is in:
@@ -120,7 +120,7 @@ def alone(rows: Sequence[int], values: Mapping[int, int], signatures: Sequence[S
     of_value = {value: signature for signature in signatures for value in signature}
     for row in rows:
         signature = of_value[values[row]]
-        yield Bucket(signature, {value: [row] if value == values[row] else [] for value in signature})
+        yield ValueBucket(signature, {value: [row] if value == values[row] else [] for value in signature})
 
 
 def _next(left: ByValue, m: int) -> tuple[list[Signature], int]:
@@ -147,7 +147,7 @@ def _next(left: ByValue, m: int) -> tuple[list[Signature], int]:
     return [], 0
 
 
-def halve(bucket: Bucket, positions: Sequence[IntArray], depth: int, coins: Coins, name: str) -> list[Bucket]:
+def halve(bucket: ValueBucket, positions: Sequence[IntArray], depth: int, coins: Coins, name: str) -> list[ValueBucket]:
     """Cut a bucket along quasi-identifiers into buckets of about ``depth`` classes each, with few more counterfeits.
 
     A bucket is sorted along its widest quasi-identifier and cut in its middle half, at a position that coins draw
@@ -177,7 +177,7 @@ def halve(bucket: Bucket, positions: Sequence[IntArray], depth: int, coins: Coin
         cut = int(fits[coins.below(f"{name}/cut", np.array([len(fits)]))[0]]) + 1
         halves = []
         for side, own in enumerate((order[:cut], order[cut:])):
-            part = Bucket(bucket.signature, {v: [] for v in bucket.signature})
+            part = ValueBucket(bucket.signature, {v: [] for v in bucket.signature})
             for at in np.sort(own).tolist():
                 part.rows[bucket.signature[int(value[at])]].append(int(rows[at]))
             halves += halve(part, positions, depth, coins, f"{name}{side}")
@@ -185,12 +185,12 @@ def halve(bucket: Bucket, positions: Sequence[IntArray], depth: int, coins: Coin
     return [bucket]
 
 
-def deal(bucket: Bucket, coins: Coins, name: str) -> IntArray:
+def deal(bucket: ValueBucket, coins: Coins, name: str) -> IntArray:
     """Return the bucket's classes: one row of records for each, by value, with counterfeits placed by coins.
 
     Examples
     --------
-    >>> deal(Bucket((5, 6), {5: [0, 1], 6: [2, 3]}), Coins(b""), "docs").tolist()
+    >>> deal(ValueBucket((5, 6), {5: [0, 1], 6: [2, 3]}), Coins(b""), "docs").tolist()
     [[0, 2], [1, 3]]
     """
     depth = bucket.depth

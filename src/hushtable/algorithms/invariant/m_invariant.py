@@ -68,7 +68,17 @@ from hushtable.algorithms.base import Algorithm, Partition, Problem, Reads, Reco
 from hushtable.algorithms.bucket.deal import deal_until
 from hushtable.algorithms.cluster.blocks import cut_blocks
 from hushtable.algorithms.earlier import Counterfeits, Earlier
-from hushtable.algorithms.invariant.buckets import FAKE, Bucket, ByValue, alone, assign, blocks, deal, divide, halve
+from hushtable.algorithms.invariant.buckets import (
+    FAKE,
+    ByValue,
+    ValueBucket,
+    alone,
+    assign,
+    blocks,
+    deal,
+    divide,
+    halve,
+)
 from hushtable.algorithms.pairing import pair_up
 from hushtable.algorithms.trim import trim
 from hushtable.arrays import BoolArray, FloatArray, IntArray
@@ -268,7 +278,7 @@ def _public_shares(earlier: Earlier, own: IntArray, size: int) -> FloatArray:
     return shares
 
 
-def _in_regions(problem: Problem, codes: IntArray, rows: IntArray, m: int) -> list[Bucket] | None:
+def _in_regions(problem: Problem, codes: IntArray, rows: IntArray, m: int) -> list[ValueBucket] | None:
     """Assign records to buckets within regions; None if a value makes up more than 1/m of all records."""
     if not len(rows):
         return []
@@ -287,7 +297,7 @@ def _in_regions(problem: Problem, codes: IntArray, rows: IntArray, m: int) -> li
     if united is None:
         return None
     order, offsets = group_rows(united[block], int(united.max()) + 1)
-    buckets: list[Bucket] = []
+    buckets: list[ValueBucket] = []
     for begin, end in zip(offsets[:-1].tolist(), offsets[1:].tolist(), strict=True):
         found = assign(_by_value(codes, rows[order[begin:end]]), m)
         if found is None:
@@ -296,7 +306,7 @@ def _in_regions(problem: Problem, codes: IntArray, rows: IntArray, m: int) -> li
     return buckets
 
 
-def _partition(problem: Problem, buckets: list[Bucket], key: tuple[str, ...]) -> Partition:
+def _partition(problem: Problem, buckets: list[ValueBucket], key: tuple[str, ...]) -> Partition:
     coins = problem.coins.purse("m-invariant classes")
     labels = np.full(problem.table.n_rows, -1, dtype=np.int64)
     fakes: list[tuple[int, int]] = []

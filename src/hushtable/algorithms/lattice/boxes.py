@@ -3,7 +3,7 @@
 A box is a range of levels for every column. Four facts give a lower bound on the cost of its nodes:
 
 * Every node is coarser than the lower corner, whose levels are the cheapest of the box.
-* Every node is finer than the upper corner, so it has to suppress at least as much (``Verdict.small``).
+* Every node is finer than the upper corner, so it has to suppress at least as much (``NodeVerdict.small``).
 * The projection on two columns forces some suppression on nodes with their levels. Levels that occur in no allowed
   combination are removed from the box; objectives that charge cells are a rising function of a sum of terms, one per
   column, so over pairs that share no column the smallest sums of the allowed combinations add up.
@@ -26,7 +26,7 @@ from hushtable.algorithms.lattice.bounds import forced_units, projectable
 from hushtable.algorithms.lattice.climb import Limit
 from hushtable.algorithms.lattice.judge import Judge
 from hushtable.algorithms.lattice.objectives import CellObjective
-from hushtable.algorithms.lattice.verdict import Verdict
+from hushtable.algorithms.lattice.verdict import NodeVerdict
 from hushtable.arrays import BoolArray, FloatArray, IntArray
 
 __all__ = ["search_boxes"]
@@ -37,9 +37,9 @@ CAREFUL = 1 - 1e-12
 Pair = tuple[int, int]
 
 
-def search_boxes(judge: Judge, best: Verdict | None, limit: Limit) -> tuple[Verdict | None, float]:
+def search_boxes(judge: Judge, best: NodeVerdict | None, limit: Limit) -> tuple[NodeVerdict | None, float]:
     """Return the best node and a lower bound on the optimum, which is its value if the search finished."""
-    search = _Search(judge, best)
+    search = _BoxSearch(judge, best)
     search.add(judge.space.low, judge.space.high, 0)
     while search.heap and search.least() < search.value:
         if limit.reached(judge):
@@ -56,8 +56,8 @@ class _Box:
     lost: int
 
 
-class _Search:
-    def __init__(self, judge: Judge, best: Verdict | None) -> None:
+class _BoxSearch:
+    def __init__(self, judge: Judge, best: NodeVerdict | None) -> None:
         self.judge, self.best = judge, best
         self.heap: list[tuple[float, int, _Box]] = []
         self._count = itertools.count()
@@ -155,7 +155,7 @@ class _Search:
         if bound < self.value:
             heapq.heappush(self.heap, (bound, next(self._count), _Box(low, high, lost)))
 
-    def _look(self, node: IntArray) -> Verdict:
+    def _look(self, node: IntArray) -> NodeVerdict:
         verdict = self.judge.again(node)
         if verdict.fits and verdict.value < self.value:
             self.best = verdict

@@ -15,7 +15,7 @@ from typing import Annotated, Any, ClassVar
 import numpy as np
 
 from hushtable.algorithms.base import Algorithm, Partition, Problem, Reads, Recoding
-from hushtable.algorithms.lattice.space import Space
+from hushtable.algorithms.lattice.space import SearchSpace
 from hushtable.arrays import BoolArray, FloatArray, IntArray
 from hushtable.errors import ParameterError, did_you_mean
 from hushtable.hierarchy.base import Coded
@@ -24,7 +24,7 @@ from hushtable.kernels.tuples import group_tuples
 from hushtable.table.losses import ncp
 from hushtable.table.stats import Histogram
 
-__all__ = ["CutAlgorithm", "CutTable", "Groups", "NodeTree"]
+__all__ = ["CutAlgorithm", "CutGroups", "CutTable", "NodeTree"]
 
 
 @dataclass(frozen=True)
@@ -47,7 +47,7 @@ class CutAlgorithm(Algorithm):
 
 
 @dataclass(frozen=True)
-class Groups:
+class CutGroups:
     """The groups of a cut.
 
     Attributes
@@ -81,7 +81,7 @@ class CutTable:
     def __init__(self, problem: Problem, target: str | None = None) -> None:
         problem = problem.collapsed("a cut through the hierarchies is moved node by node")
         self.problem = problem
-        self.space = Space(problem.table, problem.model.histogram_keys())
+        self.space = SearchSpace(problem.table, problem.model.histogram_keys())
         self.trees = [NodeTree.of(c.coded) for c in problem.table.quasi]
         self._groupwise = problem.model.part(table_level=False)
         self._tablewise = problem.model.part(table_level=True)
@@ -137,17 +137,17 @@ class CutTable:
         """Return a cut that has other nodes in column j."""
         return [nodes if i == j else other for i, other in enumerate(cut)]
 
-    def owners(self, groups: Groups, j: int, node_of_leaf: IntArray) -> IntArray:
+    def owners(self, groups: CutGroups, j: int, node_of_leaf: IntArray) -> IntArray:
         """Return which step of column j each group belongs to, given the node of every leaf that takes a step."""
         return np.asarray(node_of_leaf[self.space.base.columns[j, groups.first]])
 
-    def lost_by(self, groups: Groups, owner: IntArray, n: int) -> IntArray:
+    def lost_by(self, groups: CutGroups, owner: IntArray, n: int) -> IntArray:
         """Return the units in violating groups of each owner."""
         out = np.zeros(n, dtype=np.int64)
         np.add.at(out, owner[groups.lost], groups.sizes[groups.lost])
         return out
 
-    def group(self, cut: Sequence[IntArray]) -> Groups:
+    def group(self, cut: Sequence[IntArray]) -> CutGroups:
         """Group the table at a cut."""
         sizes = np.array([tree.size for tree in self.trees], dtype=np.int64)
         base = self.space.base
@@ -167,9 +167,9 @@ class CutTable:
             np.add.at(units, group, base.units)
         stats = self.space.stats_of(group, len(first), self._everything)
         lost = ~self._groupwise.satisfied(stats, self.problem.reference) & (units > 0)
-        return Groups(group, first, units, lost)
+        return CutGroups(group, first, units, lost)
 
-    def fits(self, groups: Groups) -> bool:
+    def fits(self, groups: CutGroups) -> bool:
         """Whether the models hold after the violating groups are suppressed, within the budget."""
         gone = int(groups.sizes[groups.lost].sum())
         if gone > self.problem.budget or gone == self.space.units:

@@ -21,7 +21,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from hushtable.algorithms.lattice.space import Space
+from hushtable.algorithms.lattice.space import SearchSpace
 from hushtable.arrays import AnyArray, FloatArray, IntArray
 from hushtable.errors import ParameterError, did_you_mean
 from hushtable.table.losses import (
@@ -42,7 +42,7 @@ class Objective(ABC):
 
     Parameters
     ----------
-    space : Space
+    space : SearchSpace
     minimum : int
         Minimum units of a class.
     by_size : bool
@@ -53,7 +53,7 @@ class Objective(ABC):
 
     by_population: ClassVar[bool] = False
 
-    def __init__(self, space: Space, minimum: int, *, by_size: bool = False, suppresses: bool = True) -> None:
+    def __init__(self, space: SearchSpace, minimum: int, *, by_size: bool = False, suppresses: bool = True) -> None:
         self.space = space
         self.minimum = minimum
         self.by_size = by_size
@@ -98,7 +98,7 @@ class CellObjective(Objective):
     Combining is a weighted sum of a rising function ``term`` of each mean, and a rising function ``of_sum`` of it.
     """
 
-    def __init__(self, space: Space, minimum: int, *, by_size: bool = False, suppresses: bool = True) -> None:
+    def __init__(self, space: SearchSpace, minimum: int, *, by_size: bool = False, suppresses: bool = True) -> None:
         super().__init__(space, minimum, by_size=by_size, suppresses=suppresses)
         width = self.space.starts.shape[1]
         self.extra = np.zeros(len(space.lut))
@@ -231,7 +231,7 @@ def _alike(extra: FloatArray, nodes: IntArray, units: IntArray) -> FloatArray:
     return np.where(chosen >= 0, extra[chosen], extra)
 
 
-class Ncp(CellObjective):
+class NcpObjective(CellObjective):
     """Arithmetic loss: mean NCP of the columns; suppressed records count 1."""
 
     def cell_cost(self, j: int, level: int, units: FloatArray) -> FloatArray:
@@ -240,7 +240,7 @@ class Ncp(CellObjective):
         return ncp(coded, coded.leaves(level)[coded.levels[level]])
 
 
-class Loss(Ncp):
+class LossObjective(NcpObjective):
     """Geometric loss: weighted geometric mean of 1 + NCP over the columns, minus 1."""
 
     def term(self, means: FloatArray) -> FloatArray:
@@ -252,7 +252,7 @@ class Loss(Ncp):
         return of_log_ncp(total)
 
 
-class Prec(CellObjective):
+class PrecObjective(CellObjective):
     """1 - Prec: mean of level / height."""
 
     def cell_cost(self, j: int, level: int, units: FloatArray) -> FloatArray:
@@ -260,7 +260,7 @@ class Prec(CellObjective):
         return lost_precision(self.space.table.quasi[j].coded, np.full(len(units), level))
 
 
-class Height(CellObjective):
+class HeightObjective(CellObjective):
     """Sum of the levels; a suppressed record counts as fully generalized."""
 
     def cell_cost(self, j: int, level: int, units: FloatArray) -> FloatArray:
@@ -276,7 +276,7 @@ class Height(CellObjective):
         return total * self.space.d
 
 
-class Entropy(CellObjective):
+class EntropyObjective(CellObjective):
     """Non-uniform entropy: mean of -log2(count of the value / count of its node), relative to the root's."""
 
     def cell_cost(self, j: int, level: int, units: FloatArray) -> FloatArray:
@@ -333,7 +333,7 @@ class ClassObjective(Objective):
         """The value, given the suppressed units, the sum of the classes' squared sizes and their number."""
 
 
-class Discernibility(ClassObjective):
+class DiscernibilityObjective(ClassObjective):
     """Sum of squared class sizes, plus suppressed x N.
 
     The floor of a node with groups of s units is the sum of s * max(s, minimum). It bounds every coarser node: each
@@ -366,7 +366,7 @@ class Discernibility(ClassObjective):
         return discernibility(squares, lost, self.space.units) / self.space.table.unit**2
 
 
-class AverageClassSize(ClassObjective):
+class AverageClassSizeObjective(ClassObjective):
     """N / (classes + 1 if anything is suppressed).
 
     The floor of a node is minus the sum of min(s, minimum) over its groups of s units. A class of a coarser node is a
@@ -398,7 +398,7 @@ class Spread(CellObjective):
     Columns count by their number of values, regardless of the policy's weights.
     """
 
-    def __init__(self, space: Space, minimum: int, *, by_size: bool = False, suppresses: bool = True) -> None:
+    def __init__(self, space: SearchSpace, minimum: int, *, by_size: bool = False, suppresses: bool = True) -> None:
         sizes = [c.coded.size for c in space.table.quasi]
         self._whole = float(np.log(np.array(sizes, dtype=np.float64)).sum()) or 1.0
         super().__init__(space, minimum, by_size=by_size, suppresses=suppresses)
@@ -428,7 +428,7 @@ class Payout(Objective):
 
     def __init__(
         self,
-        space: Space,
+        space: SearchSpace,
         minimum: int,
         *,
         by_size: bool = False,
@@ -474,20 +474,20 @@ AMOUNTS = MappingProxyType({"benefit": 1200.0, "loss": 300.0, "gain": 300.0, "co
 """Money per record, for the payout: what the paper's example assumes, and ARX by default."""
 
 OBJECTIVES: dict[str, type[Objective]] = {
-    "loss": Loss,
-    "ncp": Ncp,
-    "prec": Prec,
-    "height": Height,
-    "entropy": Entropy,
-    "discernibility": Discernibility,
-    "average-class-size": AverageClassSize,
+    "loss": LossObjective,
+    "ncp": NcpObjective,
+    "prec": PrecObjective,
+    "height": HeightObjective,
+    "entropy": EntropyObjective,
+    "discernibility": DiscernibilityObjective,
+    "average-class-size": AverageClassSizeObjective,
     "payout": Payout,
     "payout-journalist": JournalistPayout,
 }
 
 
 def objective_of(
-    name: str, space: Space, minimum: int, *, by_size: bool = False, suppresses: bool = True, **more: Any
+    name: str, space: SearchSpace, minimum: int, *, by_size: bool = False, suppresses: bool = True, **more: Any
 ) -> Objective:
     """Build an objective by name; ``more`` contains its own parameters."""
     if name not in OBJECTIVES:

@@ -58,7 +58,7 @@ from hushtable.algorithms.lattice.climb import Limit, climb
 from hushtable.algorithms.lattice.full_domain import MOST_NODES, FullDomain, Goal
 from hushtable.algorithms.lattice.judge import Judge
 from hushtable.algorithms.lattice.objectives import AMOUNTS
-from hushtable.algorithms.lattice.verdict import Verdict
+from hushtable.algorithms.lattice.verdict import NodeVerdict
 from hushtable.errors import ParameterError, did_you_mean
 from hushtable.params import AtLeast, Positive
 
@@ -142,7 +142,7 @@ class Optimal(FullDomain):
         )
 
 
-def _search_large(judge: Judge, limit: Limit) -> tuple[Verdict | None, float]:
+def _search_large(judge: Judge, limit: Limit) -> tuple[NodeVerdict | None, float]:
     """Search a lattice too large to enumerate: spend half of the nodes on a good solution, half on the bound."""
     # few runs need this module
     from hushtable.algorithms.lattice.boxes import search_boxes

@@ -27,7 +27,7 @@ __all__ = ["CountedBranches"]
 
 
 @dataclass(frozen=True)
-class Counted(Children):
+class CountedChildren(Children):
     """Children whose records are elsewhere: their nodes, and their records by kind."""
 
     node: IntArray
@@ -83,7 +83,7 @@ class CountedBranches:
         """Number of columns."""
         return int(self.heights.shape[1])
 
-    def children(self, column: int, model: AllOf) -> Counted | None:
+    def children(self, column: int, model: AllOf) -> CountedChildren | None:
         """Return the children along one column of all groups that can be specialized there."""
         counts, kinds, unit = self._counts, self._kinds, self._problem.store.outline.unit
         mine = np.flatnonzero(counts.column == column)
@@ -107,9 +107,11 @@ class CountedBranches:
         good = satisfied_children(stats, self.minimum, model, self._problem.reference)
         lower = self.heights[group] - self._trees.heights(low, high)
         saves = units * (lower @ self._trees.weights)
-        return Counted(column, group, stats, good, saves, counts.node[mine][first], owner, kind, count)
+        return CountedChildren(column, group, stats, good, saves, counts.node[mine][first], owner, kind, count)
 
-    def kind_counts(self, family: Counted, child: IntArray, kinds: Kinds) -> tuple[IntArray, IntArray, IntArray]:
+    def kind_counts(
+        self, family: CountedChildren, child: IntArray, kinds: Kinds
+    ) -> tuple[IntArray, IntArray, IntArray]:
         """Return record counts by kind for some children: child (index in ``child``), kind, count."""
         place = np.full(len(family.group), -1, dtype=np.int64)
         place[child] = np.arange(len(child))
@@ -117,7 +119,9 @@ class CountedBranches:
         here = here[np.lexsort((family.kind[here], place[family.owner[here]]))]
         return place[family.owner[here]], family.kind[here], family.count[here]
 
-    def going_back(self, family: Counted, child: IntArray, moved: Moved, possible: BoolArray, kinds: Kinds) -> _Back:
+    def going_back(
+        self, family: CountedChildren, child: IntArray, moved: Moved, possible: BoolArray, kinds: Kinds
+    ) -> _Back:
         """Return what moves back to the parents for which it is possible."""
         whole = child[moved.dissolved]
         some = child[moved.child]
@@ -134,7 +138,7 @@ class CountedBranches:
         """Return the loss of suppressing one unit of each group."""
         return self._trees.loss(self.heights[groups])
 
-    def leave_out(self, family: Counted, children: BoolArray) -> None:
+    def leave_out(self, family: CountedChildren, children: BoolArray) -> None:
         """Refuse: suppression compares all groups, and only some are here."""
         raise IncompatibleError(
             "Records on other machines cannot be suppressed group by group.",
@@ -142,7 +146,7 @@ class CountedBranches:
         )
 
     def advance(
-        self, chosen: IntArray, families: Sequence[Counted | None], back: Sequence[_Back], unfit: BoolArray
+        self, chosen: IntArray, families: Sequence[CountedChildren | None], back: Sequence[_Back], unfit: BoolArray
     ) -> None:
         """Number the parts of the divided groups: satisfied children, and the records that stay at each parent."""
         groups: list[IntArray] = []

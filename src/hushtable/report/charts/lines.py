@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from hushtable.report.charts.frame import data_table, figure, ticks
 from hushtable.report.html import Child, Markup, join, tag
 
-__all__ = ["Curve", "Plane", "between", "line_chart"]
+__all__ = ["Curve", "PlotArea", "between", "line_chart"]
 
 _WIDTH, _HEIGHT = 640, 320
 _LEFT, _RIGHT, _TOP, _BOTTOM = 74, 16, 12, 46
@@ -28,7 +28,7 @@ class Curve:
 
 
 @dataclass(frozen=True)
-class Plane:
+class PlotArea:
     """A rectangle of numbers and its position in the drawing.
 
     Attributes
@@ -48,7 +48,7 @@ class Plane:
 
         Examples
         --------
-        >>> Plane((0, 10), (0, 1), "k", "loss").at(10, 0)
+        >>> PlotArea((0, 10), (0, 1), "k", "loss").at(10, 0)
         (624.0, 274.0)
         """
         wide, high = _WIDTH - _LEFT - _RIGHT, _HEIGHT - _TOP - _BOTTOM
@@ -104,7 +104,7 @@ def line_chart(
     across = sorted({x for x, _ in points})
     lowest = min([y for _, y in points] + [low for c in curves for low, _ in c.band], default=0.0)
     marks = ticks(highest) if zero or highest <= lowest else between(lowest, highest)
-    plane = Plane((across[0], across[-1]) if across else (0.0, 1.0), (marks[0], marks[-1]), x, y)
+    plane = PlotArea((across[0], across[-1]) if across else (0.0, 1.0), (marks[0], marks[-1]), x, y)
     order = list(dict.fromkeys(c.name for c in curves))
     drawn = [_curve(plane, c, order.index(c.name)) for c in curves]
     keys = tag("p", *(_key(c, order.index(c.name)) for c in curves), class_="legend")
@@ -137,7 +137,7 @@ def _value(curve: Curve, at: float, show: Callable[[float], str]) -> str:
     return next((show(y) for x, y in curve.points if x == at), "")
 
 
-def _curve(plane: Plane, curve: Curve, number: int) -> Markup:
+def _curve(plane: PlotArea, curve: Curve, number: int) -> Markup:
     kind = f"s{number % 8}{' published' if curve.published else ''}"
     parts: list[Markup] = []
     if curve.band:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from hushtable.report.charts.frame import data_table, figure
-from hushtable.report.charts.lines import Plane, between
+from hushtable.report.charts.lines import PlotArea, between
 from hushtable.report.html import Child, Markup, tag
 
 __all__ = ["square_chart"]
@@ -33,7 +33,7 @@ def square_chart(
     xs = [p[0] for p in points] + [v for b in boxes for v in (b[0], b[2])] or [0.0, 1.0]
     ys = [p[1] for p in points] + [v for b in boxes for v in (b[1], b[3])] or [0.0, 1.0]
     across, up = (between(min(v), max(v)) if max(v) > min(v) else [min(v)] for v in (xs, ys))
-    plane = Plane((across[0], across[-1]), (up[0], up[-1]), x, y)
+    plane = PlotArea((across[0], across[-1]), (up[0], up[-1]), x, y)
     drawn: list[Markup] = []
     for left, bottom, right, top in boxes:
         (x0, y1), (x1, y0) = plane.at(left, bottom), plane.at(right, top)

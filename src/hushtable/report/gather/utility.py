@@ -10,7 +10,7 @@ from hushtable.release.cautions import cautions
 from hushtable.release.comparison import Comparison, RowComparison
 from hushtable.report.content.base import finite
 from hushtable.report.content.report import Usefulness
-from hushtable.report.content.utility import Accuracy, Measured
+from hushtable.report.content.utility import AccuracyEvidence, MeasureEvidence
 from hushtable.report.gather.words import summary_of
 from hushtable.utility.classification import CLASSIFIERS, DEFAULT_CLASSIFIER
 
@@ -19,7 +19,7 @@ __all__ = ["measured", "trained", "usefulness", "warnings"]
 _TRIO = ("accuracy-majority", "accuracy", "accuracy-original")
 
 
-def measured(comparison: Comparison, progress: Callable[[float, str], None]) -> tuple[Measured, ...]:
+def measured(comparison: Comparison, progress: Callable[[float, str], None]) -> tuple[MeasureEvidence, ...]:
     """Compute every measure but the classifiers."""
     names = [name for name in measures if name not in _TRIO]
     found = []
@@ -27,7 +27,7 @@ def measured(comparison: Comparison, progress: Callable[[float, str], None]) -> 
         progress(i / len(names), f"measuring: {name}")
         measure = measures.build(name)
         found.append(
-            Measured(
+            MeasureEvidence(
                 name=name,
                 summary=summary_of(type(measure)),
                 value=finite(float(measure.compute(comparison))),
@@ -54,7 +54,7 @@ def warnings(release: Any) -> tuple[str, ...]:
     return tuple(map(str, found))
 
 
-def trained(comparison: RowComparison, progress: Callable[[float, str], None]) -> tuple[Accuracy, ...]:
+def trained(comparison: RowComparison, progress: Callable[[float, str], None]) -> tuple[AccuracyEvidence, ...]:
     """Train and test a classifier for every sensitive column; none if sensitive values are published separately."""
     if not comparison.linked or any(name not in measures for name in _TRIO):
         return ()
@@ -65,7 +65,7 @@ def trained(comparison: RowComparison, progress: Callable[[float, str], None]) -
         for name in _TRIO:
             values[name] = finite(float(measures.build(name, {"target": column.name}).compute(comparison)))
         found.append(
-            Accuracy(
+            AccuracyEvidence(
                 target=column.name,
                 classifier=CLASSIFIERS[DEFAULT_CLASSIFIER].removeprefix("a "),
                 majority=values[_TRIO[0]],

@@ -13,7 +13,7 @@ from hushtable.policy.text import write_yaml
 from hushtable.schema.columns import Kind, Role
 from hushtable.studio.outline import outline_of, tree_of
 from hushtable.studio.pages.file_field import file_field
-from hushtable.studio.pages.forms import Form
+from hushtable.studio.pages.forms import ParameterForm
 from hushtable.studio.pages.layout import Page
 from hushtable.studio.pages.widgets import once_left, text
 from hushtable.studio.projects import Project
@@ -106,7 +106,7 @@ class _Treatment:
         options = {"": T.OUTSIDE_NONE, **{n: n for n in dict.fromkeys([*fits, *([have] if have else [])])}}
         ui.select(options, value=have, label=f"{T.TREATMENTS}: {name}", on_change=self._choose).props("outlined dense")
         self.box = ui.element("div").classes("q-mb-md")
-        self.form: Form | None = None
+        self.form: ParameterForm | None = None
         self._show(have, values or {})
 
     def _show(self, have: str, values: dict[str, Any]) -> None:
@@ -114,7 +114,7 @@ class _Treatment:
         self.form = None
         if have:
             with self.box:
-                self.form = Form(registry.treatments[have], values, self._changed)
+                self.form = ParameterForm(registry.treatments[have], values, self._changed)
                 text(registry.treatments[have].promise)
 
     async def _choose(self, event: Any) -> None:

@@ -15,7 +15,7 @@ from hushtable.schema.columns import Kind
 from hushtable.studio import charts
 from hushtable.studio.outline import grouped, outline_of, tree_of
 from hushtable.studio.pages.file_field import file_field
-from hushtable.studio.pages.forms import Form
+from hushtable.studio.pages.forms import ParameterForm
 from hushtable.studio.pages.layout import Page
 from hushtable.studio.pages.widgets import attempted, card, html_table, note, once_left, picture, problems, text
 from hushtable.studio.projects import Project
@@ -40,7 +40,7 @@ class Editor:
         recipe = parse_hierarchy(spec, column)
         self.saved = hierarchy_data(recipe)  # as the fields say it, whichever way it was written
         self.recipe, self.values = recipe.name, recipe.values()
-        self.form: Form | None = None
+        self.form: ParameterForm | None = None
         self.area: Any = None
         self.name: Any = None
         self.found: dict[str, Any] = {}
@@ -104,7 +104,7 @@ class Editor:
         with self.fields:
             hidden = ("tree", "rows")
             known = registry.hierarchies[self.recipe]
-            self.form = Form(known, self.values, self.check, hidden=hidden, typed=self.check)
+            self.form = ParameterForm(known, self.values, self.check, hidden=hidden, typed=self.check)
 
     def _written(self) -> Any:
         """Return the tree as written, or None if there is none or it cannot be read."""

@@ -13,7 +13,7 @@ from hushtable.release.forms.base import DEFAULT_FORM, build_form
 from hushtable.schema.columns import Missing, Role
 from hushtable.studio.explanations import explanation, summary
 from hushtable.studio.pages.details import categories, orders, outside, policy_text, treatments
-from hushtable.studio.pages.forms import Form
+from hushtable.studio.pages.forms import ParameterForm
 from hushtable.studio.pages.layout import Page, needs
 from hushtable.studio.pages.widgets import after_showing, attempted, card, html_table, note, once_left, problems, text
 from hushtable.studio.projects import Project
@@ -120,7 +120,7 @@ class _Models:
 
     def __init__(self, page: Page, project: Project, panel: _Feasibility) -> None:
         self.page, self.project, self.panel = page, project, panel
-        self.forms: list[Form] = []
+        self.forms: list[ParameterForm] = []
         with card(T.MODELS):
             self.box = ui.element("div")
             options = {name: f"{name}: {summary(known)}" for name, known in registry.models.items()}
@@ -158,7 +158,7 @@ class _Models:
             ui.button(T.REMOVE, icon="close", on_click=lambda: self._remove(place)).props(
                 f'flat no-caps aria-label="{T.REMOVE}: {name}"'
             )
-        self.forms.append(Form(known, values, self._changed, columns=_sensitive(self.project)))
+        self.forms.append(ParameterForm(known, values, self._changed, columns=_sensitive(self.project)))
         with ui.expansion(T.MORE).props("dense"):
             text(explanation(known), "div", "ht-text").style("white-space:pre-line")
 
@@ -228,7 +228,7 @@ class _Algorithm:
         ((name, values),) = self._chosen().items()
         self.box.clear()
         with self.box:
-            self.form = Form(registry.algorithms[name], values or {}, self._changed)
+            self.form = ParameterForm(registry.algorithms[name], values or {}, self._changed)
             with ui.expansion(T.MORE).props("dense"):
                 text(explanation(registry.algorithms[name]), "div", "ht-text").style("white-space:pre-line")
 

@@ -54,7 +54,7 @@ def serve(
     """
     from hushtable.studio.web.register import register
     from hushtable.studio.web.rest import api
-    from hushtable.studio.web.safety import Guard
+    from hushtable.studio.web.safety import RequestGuard
 
     if not os.environ.get(DEBUG):
         # what a handler stumbled over may be a cell; the words of ``failure`` are told instead
@@ -70,7 +70,7 @@ def serve(
         threading.Thread(target=lambda: [len(known) for known in CATALOGUES.values()], daemon=True).start()
         app = api(studio)
         register(studio, app)
-        guarded = Guard(app, access, studio.largest)
+        guarded = RequestGuard(app, access, studio.largest)
         # requests are not logged: the token is in the first one's address
         config = uvicorn.Config(
             guarded, access_log=False, log_level="error", server_header=False, timeout_graceful_shutdown=1

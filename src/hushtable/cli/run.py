@@ -139,8 +139,9 @@ def run(
 
     one = {"query": query, "table": table, "stream": stream, "part-rows": part_rows,
            "expect-new-people": expect_new_people or None, "metrics": metrics}  # fmt: skip
-    where = {"schema": schema, "to": address, "spark": engine is Engine.SPARK, "master": master}
-    if _ran_linked(policy_file, data, output, one, where, seed, file_format, overwrite, as_json):
+    any_number = {"schema": schema, "to": address, "spark": engine is Engine.SPARK, "master": master, "seed": seed,
+                  "format": file_format and file_format.value, "overwrite": overwrite}  # fmt: skip
+    if _ran_linked(policy_file, data, output, one, any_number, as_json):
         return
     if schema is not None:
         raise no_schema()
@@ -178,9 +179,13 @@ def _measured(file: Path | None, output: Path) -> AbstractContextManager[RunMetr
 
 
 def _ran_linked(
-    file: Path, data: list[str], output: Path, one_table: Mapping[str, Any], where: Mapping[str, Any],
-    seed: int | None, form: OutputFormat | None, overwrite: bool, as_json: bool,
-) -> bool:  # fmt: skip
+    file: Path,
+    data: list[str],
+    output: Path,
+    one_table: Mapping[str, Any],
+    any_number: Mapping[str, Any],
+    as_json: bool,
+) -> bool:
     """Run a policy of linked tables, and refuse options that only apply to a single table."""
     from hushtable.policy.files import is_linked
 
@@ -189,7 +194,7 @@ def _ran_linked(
     from hushtable.cli.linked import refuse_given, run_linked
 
     refuse_given(one_table)
-    run_linked(file, data, output, where, seed, form, overwrite=overwrite, as_json=as_json)
+    run_linked(file, data, output, any_number, as_json=as_json)
     return True
 
 

@@ -7,6 +7,7 @@ import hashlib
 from collections.abc import Callable, Mapping, Sequence
 
 from hushtable.report.charts.bars import bar_chart
+from hushtable.report.charts.frame import Heading
 from hushtable.report.html import Child, Markup, join, tag
 from hushtable.report.page.parts import bullets, table
 from hushtable.report.page.style import STYLE
@@ -44,8 +45,8 @@ def cross_page(cells: Sequence[CrossResult], *, rows: int, seconds: float) -> st
         tag("h1", "Every model with every algorithm"),
         tag("p", _about(cells, rows, seconds)),
         bar_chart(
-            "released", "Models with a release", _released(cells), caption="For how many models each algorithm "
-            "released.",
+            Heading("released", "Models with a release", "For how many models each algorithm released."),
+            _released(cells),
             show=lambda v: f"{v:.0f}", scale=lambda v: f"{v:.0f}", head=("algorithm", "models"),
         ),
         tag("h2", "Feasibility and loss"),

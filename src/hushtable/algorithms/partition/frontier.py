@@ -63,17 +63,22 @@ class Proposals:
 
     @classmethod
     def binary(
-        cls, group: IntArray, column: IntArray, starts: IntArray, middle: IntArray, ends: IntArray,
-        left: IntArray, right: IntArray, cuts: IntArray,
-    ) -> Proposals:  # fmt: skip
-        """Return proposals with two children each."""
+        cls,
+        group: IntArray,
+        column: IntArray,
+        rows: tuple[IntArray, IntArray, IntArray],
+        units: tuple[IntArray, IntArray],
+        cuts: IntArray,
+    ) -> Proposals:
+        """Return proposals with two children each: where their rows start, change over and end, and their units."""
+        starts, middle, ends = rows
         return cls(
             group,
             column,
             2 * np.arange(len(group) + 1, dtype=np.int64),
             _interleave(starts, middle),
             _interleave(middle, ends),
-            _interleave(left, right),
+            _interleave(*units),
             _interleave(cuts, cuts),
         )
 
@@ -283,7 +288,7 @@ class Frontier:
         group, dims, cuts, left, right = group[large], dims[large], cuts[large], left[large], right[large]
         starts, ends = starts[large], ends[large]
         middle = split_rows(self._work, self._index, starts, ends, dims, cuts)
-        return Proposals.binary(group, self._owner[dims], starts, middle, ends, left, right, cuts)
+        return Proposals.binary(group, self._owner[dims], (starts, middle, ends), (left, right), cuts)
 
     def _choose(self, group: IntArray, dims: IntArray) -> tuple[IntArray, IntArray, IntArray]:
         """Return where groups are cut in these columns, and the units on either side."""
@@ -300,7 +305,7 @@ class Frontier:
             weights = weights[self._rows]
         middle, left = split_ties(self._work, self._index, weights, starts, ends, dims)
         right = self._group_units[group] - left
-        return Proposals.binary(group, self._owner[dims], starts, middle, ends, left, right, middle)
+        return Proposals.binary(group, self._owner[dims], (starts, middle, ends), (left, right), middle)
 
     def _branch(self, group: IntArray, dims: IntArray) -> Proposals:
         parts = []

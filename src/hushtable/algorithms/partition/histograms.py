@@ -94,7 +94,7 @@ class HistogramLevel:
             ],
             dtype=np.int64,
         )
-        proposals = Proposals.binary(group, column, starts, middle, ends, left, right, cuts)
+        proposals = Proposals.binary(group, column, (starts, middle, ends), (left, right), cuts)
         return proposals.take(np.minimum(left, right) >= self._minimum)
 
     def judge(self, proposals: Proposals, model: AllOf, reference: Reference) -> BoolArray:

@@ -58,7 +58,7 @@ from hushtable.algorithms.kinds import Kinds
 from hushtable.algorithms.partition.children import Branching, Children, Trees
 from hushtable.algorithms.partition.specialise import Branches
 from hushtable.algorithms.partition.table_level import satisfied_prefix
-from hushtable.algorithms.partition.unspecialise import unspecialise
+from hushtable.algorithms.partition.unspecialise import Families, unspecialise
 from hushtable.algorithms.refining.refinable import Refinable
 from hushtable.algorithms.store import FarStore
 from hushtable.algorithms.trim import trim
@@ -256,11 +256,14 @@ class Specialising:
         number = np.full(branches.open, -1, dtype=np.int64)
         number[groups] = np.arange(len(groups))
         child = np.flatnonzero(family.good & wanted[family.group])
-        moved = unspecialise(
-            self._groups, problem.reference, branches.minimum, self._kinds,
-            self._remainder(family, groups), family.stats.take(child), number[family.group[child]],
-            branches.kind_counts(family, child, self._kinds), self._turns,
-        )  # fmt: skip
+        families = Families(
+            self._remainder(family, groups),
+            family.stats.take(child),
+            number[family.group[child]],
+            branches.kind_counts(family, child, self._kinds),
+        )
+        model, reference = self._groups, problem.reference
+        moved = unspecialise(model, reference, branches.minimum, self._kinds, families, self._turns)
         possible = np.zeros(branches.open, dtype=np.bool_)
         possible[groups[moved.possible]] = True
         return np.flatnonzero(possible), [branches.going_back(family, child, moved, possible, self._kinds)]

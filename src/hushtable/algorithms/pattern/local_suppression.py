@@ -243,7 +243,7 @@ def fewest_blanks(groups: PatternGroups, weights: FloatArray, budget: int) -> bo
     if len(owner) > MOST_PAIRS:
         return False
     many = np.bincount(kind)
-    given = _solve(owner, pattern, cost, many, units[first], least, float(weights.sum()), budget)
+    given = _solve((owner, pattern, cost), many, units[first], least, float(weights.sum()), budget)
     if given is None:
         return False
     used = np.unique(pattern[given > 0])
@@ -297,13 +297,18 @@ def _pairs(
 
 
 def _solve(
-    owner: IntArray, pattern: IntArray, cost: FloatArray, many: IntArray, units: IntArray, least: int, whole: float,
+    matching: tuple[IntArray, IntArray, FloatArray],
+    many: IntArray,
+    units: IntArray,
+    least: int,
+    whole: float,
     budget: int,
-) -> IntArray | None:  # fmt: skip
+) -> IntArray | None:
     """Number of records of each pair's kind that publish its pattern, at minimum cost; None if not found."""
     from scipy.optimize import Bounds, LinearConstraint, milp
     from scipy.sparse import csr_array, hstack
 
+    owner, pattern, cost = matching
     pairs, kinds, patterns = len(owner), len(many), int(pattern.max(initial=-1)) + 1
     at = np.arange(pairs)
 

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import hashlib
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from hushtable.report.charts.frame import data_table, figure, ticks
+from hushtable.report.charts.frame import Heading, data_table, figure, ticks
 from hushtable.report.html import Child, Markup, join, tag
 
 __all__ = ["Curve", "PlotArea", "between", "line_chart"]
@@ -57,7 +56,7 @@ class PlotArea:
         return round(_LEFT + wide * across, 1), round(_TOP + high * (1 - up), 1)
 
     def draw(
-        self, key: str, title: str, description: str, x_ticks: Sequence[float], y_ticks: Sequence[float],
+        self, heading: Heading, description: str, x_ticks: Sequence[float], y_ticks: Sequence[float],
         show: Callable[[float], str], *marks: Child,
     ) -> Markup:  # fmt: skip
         """Return the SVG with axes, grid and these marks."""
@@ -77,17 +76,16 @@ class PlotArea:
             tag("text", self.x_name, x=(_LEFT + _WIDTH - _RIGHT) / 2, y=_HEIGHT - 8, class_="tick"),
             tag("text", self.y_name, x=14, y=middle, transform=f"rotate(-90 14 {middle:g})", class_="tick"),
         ]
-        name = f"c{hashlib.sha256(key.encode('utf-8', 'surrogatepass')).hexdigest()[:10]}"
+        name = heading.name
         return tag(
-            "svg", tag("title", title, id=f"{name}t"), tag("desc", description, id=f"{name}d"), *grid, *marks,
+            "svg", tag("title", heading.title, id=f"{name}t"), tag("desc", description, id=f"{name}d"), *grid, *marks,
             viewBox=f"0 0 {_WIDTH} {_HEIGHT}", role="img", aria_labelledby=f"{name}t {name}d", class_="chart",
         )  # fmt: skip
 
 
 def line_chart(
-    key: str, title: str, curves: Sequence[Curve], *, x: str, y: str, caption: Child, show: Callable[[float], str],
-    zero: bool = True,
-) -> Markup:  # fmt: skip
+    heading: Heading, curves: Sequence[Curve], *, x: str, y: str, show: Callable[[float], str], zero: bool = True
+) -> Markup:
     """Draw lines with their bands over one scale that starts at 0, or below the least value without ``zero``.
 
     A published line has the color and the shape of our line with the same name.
@@ -95,7 +93,7 @@ def line_chart(
     Examples
     --------
     >>> curves = [Curve("ours", [(1, 2), (2, 3)]), Curve("ours", [(1, 2.5), (2, 3)], published=True)]
-    >>> drawn = line_chart("a", "Loss", curves, x="k", y="loss", caption="", show=str)
+    >>> drawn = line_chart(Heading("a", "Loss", ""), curves, x="k", y="loss", show=str)
     >>> drawn.count('class="line s0 published"'), "ours, published" in drawn
     (2, True)
     """
@@ -110,10 +108,10 @@ def line_chart(
     keys = tag("p", *(_key(c, order.index(c.name)) for c in curves), class_="legend")
     words = "; ".join(f"{_named(c)}: " + ", ".join(f"{show(y)} at {show(x)}" for x, y in c.points) for c in curves)
     rows = [[show(at), *(_value(c, at, show) for c in curves)] for at in across]
-    table = data_table(title, [x, *(_named(c) for c in curves)], rows)
+    table = data_table(heading, [x, *(_named(c) for c in curves)], rows)
     shown = across if len(across) <= 10 else [across[i] for i in range(0, len(across), math.ceil(len(across) / 8))]
-    svg = plane.draw(key, title, f"{y} by {x}. {words}.", shown, marks, show, *drawn)
-    return figure(svg, caption, table, keys)
+    svg = plane.draw(heading, f"{y} by {x}. {words}.", shown, marks, show, *drawn)
+    return figure(svg, heading, table, keys)
 
 
 def between(lowest: float, highest: float) -> list[float]:

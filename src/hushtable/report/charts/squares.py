@@ -4,29 +4,27 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from hushtable.report.charts.frame import data_table, figure
+from hushtable.report.charts.frame import Heading, data_table, figure
 from hushtable.report.charts.lines import PlotArea, between
-from hushtable.report.html import Child, Markup, tag
+from hushtable.report.html import Markup, tag
 
 __all__ = ["square_chart"]
 
 
 def square_chart(
-    key: str,
-    title: str,
+    heading: Heading,
     points: Sequence[tuple[float, float]],
     boxes: Sequence[tuple[float, float, float, float]],
     *,
     x: str,
     y: str,
-    caption: Child,
     show: Callable[[float], str],
 ) -> Markup:
     """Draw points and boxes (left, bottom, right, top).
 
     Examples
     --------
-    >>> drawn = square_chart("a", "Cuts", [(0, 0), (1, 1)], [(0, 0, 1, 1)], x="x", y="y", caption="", show=str)
+    >>> drawn = square_chart(Heading("a", "Cuts", ""), [(0, 0), (1, 1)], [(0, 0, 1, 1)], x="x", y="y", show=str)
     >>> drawn.count("<circle"), drawn.count('class="box"')
     (2, 1)
     """
@@ -43,7 +41,7 @@ def square_chart(
     for place in points:
         at = plane.at(*place)
         drawn.append(tag("circle", cx=at[0], cy=at[1], r=1.6, class_="point"))
-    svg = plane.draw(key, title, f"{len(points)} points in {len(boxes)} boxes.", across, up, show, *drawn)
+    svg = plane.draw(heading, f"{len(points)} points in {len(boxes)} boxes.", across, up, show, *drawn)
     counts = [["points", f"{len(points):,}"], ["boxes", f"{len(boxes):,}"]]
-    return figure(svg, caption, data_table(title, ["what", "how many"], counts))
+    return figure(svg, heading, data_table(heading, ["what", "how many"], counts))
 

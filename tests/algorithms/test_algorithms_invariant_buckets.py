@@ -8,7 +8,7 @@ import hypothesis.strategies as st
 import numpy as np
 from hypothesis import given, settings
 
-from hushtable.algorithms.invariant.buckets import (
+from hushtable.algorithms.invariant.m_invariant import (
     FAKE,
     ValueBucket,
     alone,

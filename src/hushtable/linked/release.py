@@ -235,7 +235,7 @@ class LinkedRelease:
             Of the template: ``threshold``, ``comparison``.
         """
         from hushtable.linked.report import report_linked
-        from hushtable.report.page.files import check_paths, write_report
+        from hushtable.report.page.page import check_paths, write_report
 
         if path is not None:
             check_paths(path)

@@ -122,7 +122,7 @@ class Template(Parametrised, ABC):
         OutputError
             If a file cannot be written.
         """
-        from hushtable.report.page.files import check_paths, write_report
+        from hushtable.report.page.page import check_paths, write_report
 
         check_paths(path)
         report = self.report(release, **options)

@@ -148,7 +148,7 @@ def test_other_commands_say_what_they_are_given(call, linked, tmp_path):
 
 def test_a_database_holds_the_tables(call, linked, tmp_path):
     from hushtable.io.files import read_table
-    from hushtable.io.sql.access import write_sql
+    from hushtable.io.sql import write_sql
 
     policy, data = linked
     for name in ("people", "visits"):

@@ -14,7 +14,7 @@ import hushtable as ht
 from hushtable.errors import DataError, PolicyError
 from hushtable.io import atomic
 from hushtable.io.files import read_table, write_table
-from hushtable.io.sql.access import read_sql, write_sql
+from hushtable.io.sql import read_sql, write_sql
 
 
 def crowd():

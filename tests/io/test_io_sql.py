@@ -15,8 +15,8 @@ from support_sql import CANARY, execute, plain
 import hushtable as ht
 from hushtable.errors import DataError, HushtableError, OutputError
 from hushtable.io.files import column_names, iter_batches, read_table, write_table
-from hushtable.io.sql.access import check_sql_target, read_sql, sql_names, write_sql, writing_sql
-from hushtable.io.sql.place import SqlPlace
+from hushtable.io.sql import check_sql_target, read_sql, sql_names, write_sql, writing_sql
+from hushtable.io.sql_place import SqlPlace
 
 D = decimal.Decimal
 ODD = "we\"ird na'me; -- ü"

@@ -12,8 +12,8 @@ import pytest
 from support_sql import CANARY, execute, plain
 
 from hushtable.errors import DataError, OutputError, UsageError
-from hushtable.io.sql.access import check_sql_target, read_sql, write_sql, writing_sql
-from hushtable.io.sql.place import SqlPlace
+from hushtable.io.sql import check_sql_target, read_sql, write_sql, writing_sql
+from hushtable.io.sql_place import SqlPlace
 
 D = decimal.Decimal
 

@@ -9,9 +9,9 @@ import pytest
 
 from hushtable.datasets.hospital import hospital, hospital_policy
 from hushtable.errors import DataError, OutputError, UsageError
-from hushtable.io.sql.access import read_schema, schema_address, schema_keys, write_sql, writing_sql
-from hushtable.io.sql.base import TableKeys
-from hushtable.io.sql.place import SqlPlace
+from hushtable.io.sql import read_schema, schema_address, schema_keys, write_sql, writing_sql
+from hushtable.io.sql_base import TableKeys
+from hushtable.io.sql_place import SqlPlace
 from hushtable.linked.draft import draft_policy, join_tables
 from hushtable.linked.policy import LinkedPolicy
 from hushtable.linked.run import anonymize_linked

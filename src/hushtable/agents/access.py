@@ -14,14 +14,14 @@ from typing import Any
 
 from hushtable.errors import UsageError
 
-__all__ = ["Access"]
+__all__ = ["AllowedFolders"]
 
 _VALUES = frozenset({"categories", "order", "missing_values"})
 """Settings that list values of the table, and never files."""
 
 
 @dataclass(frozen=True)
-class Access:
+class AllowedFolders:
     """The folders.
 
     Attributes
@@ -35,7 +35,7 @@ class Access:
     >>> import tempfile
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     _ = Path(folder, "people.csv").write_text("age")
-    ...     access = Access.of([folder])
+    ...     access = AllowedFolders.of([folder])
     ...     access.file("people.csv").name
     'people.csv'
     >>> access.file("../people.csv")
@@ -47,7 +47,7 @@ class Access:
     write: Path | None = None
 
     @classmethod
-    def of(cls, read: list[str], write: str | None = None) -> Access:
+    def of(cls, read: list[str], write: str | None = None) -> AllowedFolders:
         """Resolve the folders.
 
         Raises

@@ -6,7 +6,7 @@ a table, a file's name or a message slip through:
 * ``Word``: a word of ours (a role, a kind, the name of a model, a code), from a list that no table can add to;
 * ``Column``: the name of a column;
 * ``Count`` and ``Share``: numbers of people or values, rounded; numbers of people below the floor are not told;
-* ``Setting``: a number that stands in a policy;
+* ``PolicyNumber``: a number that stands in a policy;
 * ``Prose``: sentences of our own documentation.
 """
 
@@ -22,13 +22,13 @@ if TYPE_CHECKING:
     from hushtable.errors import HushtableError
     from hushtable.params import Parametrised
     from hushtable.policy.faults import Fault
-    from hushtable.policy.preflight import Problem
+    from hushtable.policy.preflight import PolicyProblem
     from hushtable.release.cautions import Caution
 
-__all__ = ["Column", "Count", "Item", "Prose", "Setting", "Share", "Word", "columns_of", "render"]
+__all__ = ["Column", "Count", "Item", "PolicyNumber", "Prose", "Share", "Word", "columns_of", "render"]
 
 Item: TypeAlias = Union[
-    "Word", "Column", "Count", "Share", "Setting", "Prose", bool, Sequence["Item"], Mapping[str, "Item"], None
+    "Word", "Column", "Count", "Share", "PolicyNumber", "Prose", bool, Sequence["Item"], Mapping[str, "Item"], None
 ]
 """What a reply may be made of; the keys of a mapping are words or columns too."""
 
@@ -89,7 +89,7 @@ class Word(str):
         return str.__new__(cls, next(p.name for p in known.params() if p.name == name))
 
     @classmethod
-    def code(cls, error: HushtableError | Caution | Problem | Fault) -> Word:
+    def code(cls, error: HushtableError | Caution | PolicyProblem | Fault) -> Word:
         """Return a reason code: all of them are written in our source."""
         return str.__new__(cls, error.code)
 
@@ -106,7 +106,7 @@ class Column(str):
     __slots__ = ()
 
 
-class Setting(float):
+class PolicyNumber(float):
     """A number that stands in a policy, where no number is a value of the table."""
 
     __slots__ = ()
@@ -180,7 +180,7 @@ def _plain(item: Any) -> Any:
         return item
     if type(item) is Count:
         return f"fewer than {-item}" if item < 0 else int(item)
-    if type(item) in (Share, Setting):
+    if type(item) in (Share, PolicyNumber):
         return int(item) if float(item).is_integer() else float(item)
     if type(item) in (Word, Column, Prose):
         return str(item)

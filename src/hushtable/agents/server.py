@@ -6,7 +6,7 @@ import threading
 from typing import TYPE_CHECKING, Any
 
 from hushtable._version import __version__
-from hushtable.agents.access import Access
+from hushtable.agents.access import AllowedFolders
 from hushtable.agents.reply import render
 from hushtable.agents.tools import TOOLS, Desk
 
@@ -22,7 +22,7 @@ _INSTRUCTIONS = (
 )
 
 
-def make_server(access: Access, floor: int) -> Server[Any]:
+def make_server(access: AllowedFolders, floor: int) -> Server[Any]:
     """Return a server that answers calls, one at a time."""
     import anyio
     import mcp_types as types
@@ -78,7 +78,7 @@ def serve(read: list[str], write: str | None, floor: int) -> None:
     floor : int
         Numbers of people below it are not told.
     """
-    access = Access.of(read, write)
+    access = AllowedFolders.of(read, write)
     import anyio
     from mcp.server.stdio import stdio_server
 

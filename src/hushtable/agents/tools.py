@@ -10,8 +10,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from hushtable.agents.access import Access
-from hushtable.agents.reply import Column, Count, Item, Prose, Setting, Share, Word, columns_of
+from hushtable.agents.access import AllowedFolders
+from hushtable.agents.reply import Column, Count, Item, PolicyNumber, Prose, Share, Word, columns_of
 from hushtable.errors import HushtableError, UsageError
 
 if TYPE_CHECKING:
@@ -108,7 +108,7 @@ class Desk:
 
     Parameters
     ----------
-    access : Access
+    access : AllowedFolders
     floor : int
         Numbers of people below it are not told.
     cancelled : callable
@@ -116,14 +116,14 @@ class Desk:
 
     Examples
     --------
-    >>> desk = Desk(Access(()), 5)
+    >>> desk = Desk(AllowedFolders(()), 5)
     >>> desk.answer("explain", {"topic": "k-anonymity"})[0]["summary"]
     'Every class has at least k people.'
     >>> desk.answer("profile", {"data": "/etc/passwd"})
     ({'error': 'refused', 'code': 'outside', 'columns': [], 'lines': []}, True)
     """
 
-    def __init__(self, access: Access, floor: int, cancelled: Callable[[], bool] = lambda: False) -> None:
+    def __init__(self, access: AllowedFolders, floor: int, cancelled: Callable[[], bool] = lambda: False) -> None:
         self._access = access
         self._floor = floor
         self._cancelled = cancelled
@@ -144,7 +144,7 @@ class Desk:
 
     def _refusal(self, error: HushtableError) -> Item:
         faults = getattr(error, "faults", ())
-        lines = [Setting(fault.line) for fault in faults if fault.line]
+        lines = [PolicyNumber(fault.line) for fault in faults if fault.line]
         kind = {"Infeasible": "infeasible", "NotFound": "not-found", "VerificationError": "violated"}
         codes = {Word.code(fault) for fault in faults}
         return {
@@ -409,7 +409,7 @@ class Desk:
                 for name, values in choice.items()
             ],
             "algorithm": [Word.named(algorithms[name]) for name in policy.algorithm],
-            "suppression": Setting(policy.suppression),
+            "suppression": PolicyNumber(policy.suppression),
             "missing": Word(policy.missing),
             "missing_values": Count.of(len(policy.missing_values)),
             "entity": Column(policy.entity) if policy.entity in self._columns else None,
@@ -418,7 +418,7 @@ class Desk:
     def _parameters(self, known: type[Parametrised], values: Mapping[str, Any]) -> Item:
         """Numbers and columns; what else a parameter may be is not shown."""
         return {
-            Word.parameter(known, name): Setting(value)
+            Word.parameter(known, name): PolicyNumber(value)
             if isinstance(value, int | float) and not isinstance(value, bool)
             else Column(value)
             if value in self._columns

@@ -13,7 +13,6 @@ import typer
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from hushtable.cli.options import Format
     from hushtable.linked.policy import LinkedPolicy
     from hushtable.linked.release import LinkedRelease
 
@@ -68,7 +67,7 @@ def init_linked(data: str, output: Path, schema: str | None, people: str | None,
     from hushtable.cli.output import deliver, put
     from hushtable.cli.progress import waiting
     from hushtable.io.files import atomic_write_text
-    from hushtable.io.sql.access import read_schema, schema_address, schema_keys
+    from hushtable.io.sql import read_schema, schema_address, schema_keys
     from hushtable.io.urls import shown
     from hushtable.linked.draft import draft_policy, join_tables
     from hushtable.linked.policy import LinkedPolicy
@@ -103,14 +102,11 @@ def run_linked(
     policy_file: Path,
     data: Sequence[str],
     output: Path,
-    where: Mapping[str, Any],
-    seed: int | None,
-    file_format: Format | None,
+    given: Mapping[str, Any],
     *,
-    overwrite: bool,
     as_json: bool,
 ) -> None:
-    """Anonymize linked tables, verify the result and write it."""
+    """Anonymize linked tables, verify the result and write it; ``given`` are the other options of ``run``."""
     from hushtable.cli.output import deliver
     from hushtable.cli.progress import progress_bar
     from hushtable.cli.signals import nearly_done
@@ -120,18 +116,18 @@ def run_linked(
     from hushtable.release.targets import check_target, written_by_hand
 
     policy = _policy(policy_file)
-    if seed is not None:
-        policy = policy.changed(seed=seed)
-    sources, to = _sources(data, where["schema"]), where["to"]
+    if given["seed"] is not None:
+        policy = policy.changed(seed=given["seed"])
+    sources, to, overwrite = _sources(data, given["schema"]), given["to"], given["overwrite"]
     check_target(output, overwrite=overwrite, inputs=[*written_by_hand(policy_file), *sources])
     if to is not None:
         check_database(to, policy, sources, overwrite=overwrite)
     with progress_bar() as progress:
         progress(0.0, "reading")
-        with reading_linked(sources, policy, spark=where["spark"], master=where["master"]) as tables:
+        with reading_linked(sources, policy, spark=given["spark"], master=given["master"]) as tables:
             release = anonymize_linked(tables, policy, progress=progress)
         nearly_done()
-        release.save(output, format=cast(Any, file_format and file_format.value), overwrite=overwrite, to=to)
+        release.save(output, format=cast(Any, given["format"]), overwrite=overwrite, to=to)
     found = {**release.summary(), "folder": output, **({} if to is None else {"published": shown(to)})}
 
     def text(to: Console) -> None:
@@ -273,7 +269,7 @@ def sample_tables(folder: Path, output: Path, files: Path | None, seed: int, *, 
 
 def _sources(data: Sequence[str], schema: str | None) -> list[str]:
     """Return the sources, a database with its schema."""
-    from hushtable.io.sql.access import schema_address
+    from hushtable.io.sql import schema_address
 
     return [schema_address(one, schema) for one in data] if schema is not None else list(data)
 

@@ -10,10 +10,10 @@ import pyarrow as pa
 from hushtable import rng
 from hushtable.arrays import BoolArray, FloatArray, IntArray
 
-__all__ = ["Rows", "labelled"]
+__all__ = ["GeneratedRows", "labelled"]
 
 
-class Rows:
+class GeneratedRows:
     """The rows ``start .. start + n - 1`` of an endless generated table.
 
     Parameters
@@ -24,9 +24,9 @@ class Rows:
 
     Examples
     --------
-    >>> Rows(7, 0, 4).given("colour", np.array([0, 0, 1, 1]), np.array([[1.0, 0.0], [0.0, 1.0]])).tolist()
+    >>> GeneratedRows(7, 0, 4).given("colour", np.array([0, 0, 1, 1]), np.array([[1.0, 0.0], [0.0, 1.0]])).tolist()
     [0, 0, 1, 1]
-    >>> bool((Rows(7, 2, 2).uniform("x") == Rows(7, 0, 4).uniform("x")[2:]).all())
+    >>> bool((GeneratedRows(7, 2, 2).uniform("x") == GeneratedRows(7, 0, 4).uniform("x")[2:]).all())
     True
     """
 

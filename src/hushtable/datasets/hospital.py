@@ -14,7 +14,7 @@ import numpy as np
 import pyarrow as pa
 
 from hushtable.arrays import FloatArray, IntArray
-from hushtable.datasets.draw import Rows, labelled
+from hushtable.datasets.draw import GeneratedRows, labelled
 from hushtable.errors import ParameterError
 
 __all__ = ["hospital", "hospital_policy"]
@@ -76,7 +76,7 @@ def hospital(n: int = 1000, seed: int = 7) -> dict[str, pa.Table]:
     """
     if n < 1:
         raise ParameterError(f"The 'n' parameter of hospital must be at least 1. Got {n}.")
-    rows = Rows(seed, 0, n)
+    rows = GeneratedRows(seed, 0, n)
     age = np.clip(18 + 70 * rows.uniform("age") ** 0.8 + 4 * rows.normal("age spread"), 18, 97).astype(np.int64)
     ill = _illnesses(rows, age)
     person = np.array([f"P{i:07d}" for i in range(n)])
@@ -90,21 +90,22 @@ def hospital(n: int = 1000, seed: int = 7) -> dict[str, pa.Table]:
     }
     burden = 1.0 + 0.6 * ill[:, 1:].astype(bool).sum(axis=1)
     stays = _repeated(rows, "stays", 1.4 * burden)
-    admitted = Rows(seed, 0, len(stays)).integers("admitted", 0, _DAYS) + _FIRST_DAY
+    admitted = GeneratedRows(seed, 0, len(stays)).integers("admitted", 0, _DAYS) + _FIRST_DAY
     stay = np.array([f"S{i:08d}" for i in range(len(stays))])
-    of_stay = _repeated(Rows(seed, 0, len(stays)), "diagnoses", np.full(len(stays), 2.2), least=1)
-    codes = _drawn(Rows(seed, 0, len(of_stay)), "codes", ill[stays[of_stay]], 1, _ACUTE, 0.75)
+    of_stay = _repeated(GeneratedRows(seed, 0, len(stays)), "diagnoses", np.full(len(stays), 2.2), least=1)
+    codes = _drawn(GeneratedRows(seed, 0, len(of_stay)), "codes", ill[stays[of_stay]], 1, _ACUTE, 0.75)
     drugs = _repeated(rows, "prescriptions", 4.2 * burden)
     labs = _repeated(rows, "labs", 4.4 * burden)
-    tests = _drawn(Rows(seed, 0, len(labs)), "tests", ill[labs], 3, _TESTS, 0.6)
-    result = Rows(seed, 0, len(labs)).choice("results", [70, 17, 9, 4])
+    tests = _drawn(GeneratedRows(seed, 0, len(labs)), "tests", ill[labs], 3, _TESTS, 0.6)
+    result = GeneratedRows(seed, 0, len(labs)).choice("results", [70, 17, 9, 4])
     return {
         "people": pa.table(people),
         "stays": pa.table({"stay": stay, "person": person[stays],
                            "admitted": pa.array(admitted.astype(np.int32)).cast(pa.date32())}),
         "diagnoses": pa.table({"stay": stay[of_stay], "code": codes}),
-        "prescriptions": pa.table({"person": person[drugs],
-                                   "drug": _drawn(Rows(seed, 0, len(drugs)), "drugs", ill[drugs], 2, _COMMON, 0.8)}),
+        "prescriptions": pa.table({
+            "person": person[drugs],
+            "drug": _drawn(GeneratedRows(seed, 0, len(drugs)), "drugs", ill[drugs], 2, _COMMON, 0.8)}),
         "labs": pa.table({"person": person[labs], "test": tests, "result": labelled(_RESULTS, result)}),
     }  # fmt: skip
 
@@ -152,7 +153,7 @@ def hospital_policy() -> dict[str, Any]:
     }
 
 
-def _illnesses(rows: Rows, age: IntArray) -> IntArray:
+def _illnesses(rows: GeneratedRows, age: IntArray) -> IntArray:
     """Return up to four illnesses of each person: numbers from 1, 0 for none; the first column is always 0."""
     shares = np.array([float(share) for share, *_ in _ILLNESSES])
     many = (rows.uniform("how ill") * 5.5 * (age / 90) ** 1.5).astype(np.int64)
@@ -163,14 +164,14 @@ def _illnesses(rows: Rows, age: IntArray) -> IntArray:
     return found
 
 
-def _repeated(rows: Rows, stream: str, mean: FloatArray, least: int = 0) -> IntArray:
+def _repeated(rows: GeneratedRows, stream: str, mean: FloatArray, least: int = 0) -> IntArray:
     """Return each row's number as often as it has events: few have many."""
     share = 1 / (1 + np.maximum(mean - least, 0.01))
     times = np.floor(np.log(1 - rows.uniform(stream)) / np.log(1 - share)).astype(np.int64) + least
     return np.repeat(np.arange(rows.n, dtype=np.int64), np.minimum(times, 400))
 
 
-def _drawn(rows: Rows, stream: str, ill: IntArray, part: int, others: str, own: float) -> pa.Array:
+def _drawn(rows: GeneratedRows, stream: str, ill: IntArray, part: int, others: str, own: float) -> pa.Array:
     """Return a code of one of the person's illnesses, or of those that anybody may have."""
     lists = [others.split(), *(illness[part].split() for illness in _ILLNESSES)]
     labels = sorted({label for codes in lists for label in codes})

@@ -123,7 +123,7 @@ def _share() -> float:
 def _cells_at(address: str) -> int:
     """How many cells a database's table or a store's file has, or enough of them to be large."""
     if Url.of(address).scheme in DATABASES:
-        from hushtable.io.sql.access import count_sql, sql_names
+        from hushtable.io.sql import count_sql, sql_names
 
         columns = max(len(sql_names(address)), 1)
         return columns * count_sql(address, LARGE_CELLS // columns + 1)

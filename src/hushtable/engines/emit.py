@@ -24,7 +24,7 @@ from hushtable.release.recode import Recoded
 from hushtable.schema.columns import Role
 from hushtable.table.plan import TablePlan
 
-__all__ = ["Piece", "Published", "parts_of"]
+__all__ = ["EmittedRows", "Piece", "parts_of"]
 
 _STAGE = "spilled"
 
@@ -51,7 +51,7 @@ def parts_of(rows: int, part_rows: int | None) -> list[list[Piece]]:
 
 
 @dataclass(frozen=True)
-class Published:
+class EmittedRows:
     """What is published, ready to be written.
 
     Attributes
@@ -91,7 +91,7 @@ class Published:
         """The published columns and their types."""
         return self._table(self.order[:0], None).schema
 
-    def with_spill(self, pieces: Sequence[Piece], work: Workspace, progress: Progress) -> Published:
+    def with_spill(self, pieces: Sequence[Piece], work: Workspace, progress: Progress) -> EmittedRows:
         """Spread the columns that are not in memory over bucket files, or take up an earlier run's."""
         if not self.stored.ranks:
             return self

@@ -17,7 +17,7 @@ import pyarrow as pa
 from hushtable.algorithms.base import Partition, Problem
 from hushtable.arrays import AnyArray
 from hushtable.engines.combined import Combined
-from hushtable.engines.emit import Published
+from hushtable.engines.emit import EmittedRows
 from hushtable.engines.local import kept_rows
 from hushtable.engines.release import Release
 from hushtable.engines.saved import Saved
@@ -56,14 +56,14 @@ class SolvedRows:
     plan : Plan
     partition : Partition
     recoded : Recoded
-    published : Published
+    published : EmittedRows
     """
 
     problem: Problem
     plan: Plan
     partition: Partition
     recoded: Recoded
-    published: Published
+    published: EmittedRows
 
     def verified(self, path: Path, source: Files) -> Made:
         """Verify from what was written, and from nothing that was to be written."""
@@ -92,7 +92,7 @@ def solved_rows(
     problem.progress(1.0, "publishing")
     labels = recoded.labels[: stored.n_rows]
     order = order_by(sort_keys(stored, coded, replace(recoded, labels=labels), plan.table), labels)
-    return SolvedRows(problem, plan, partition, recoded, Published(stored, coded, recoded, plan.table, order))
+    return SolvedRows(problem, plan, partition, recoded, EmittedRows(stored, coded, recoded, plan.table, order))
 
 
 @dataclass(frozen=True)
@@ -106,7 +106,7 @@ class SolvedCounts:
     plan : Plan
     partition : Partition
     recoded : Recoded
-    published : Published
+    published : EmittedRows
     combined : Combined
     shown : int32 array
         The published row of every combination, equal ones counted once; -1 for suppressed ones.
@@ -116,7 +116,7 @@ class SolvedCounts:
     plan: Plan
     partition: Partition
     recoded: Recoded
-    published: Published
+    published: EmittedRows
     combined: Combined
     shown: AnyArray
 
@@ -152,7 +152,7 @@ def solved_counts(
     shown = np.full(len(recoded.labels), -1, dtype=np.int32)
     shown[order] = np.repeat(np.arange(len(first), dtype=np.int32), np.diff(np.append(first, len(order))))
     times = np.add.reduceat(combined.records[order], first)
-    published = Published(stored, coded, recoded, plan.table, order[first], times)
+    published = EmittedRows(stored, coded, recoded, plan.table, order[first], times)
     return SolvedCounts(problem, plan, partition, recoded, published, combined, shown)
 
 

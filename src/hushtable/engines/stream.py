@@ -30,7 +30,7 @@ from hushtable._version import __version__
 from hushtable.algorithms.base import Algorithm, Problem, Progress, Recoding, quietly
 from hushtable.arrays import IntArray
 from hushtable.engines.combined import combine
-from hushtable.engines.emit import Piece, Published, parts_of
+from hushtable.engines.emit import EmittedRows, Piece, parts_of
 from hushtable.engines.local import problem_from, solve
 from hushtable.engines.release import Release
 from hushtable.engines.solved import SolvedCounts, SolvedRows, solved_counts, solved_rows
@@ -246,7 +246,7 @@ def _problem(
 
 
 def _write(
-    published: Published,
+    published: EmittedRows,
     parts: Sequence[Sequence[Piece]],
     path: Path,
     in_parts: bool,

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from hushtable.engines.release import Release
     from hushtable.release.comparison import Comparison, RowComparison
 
-__all__ = ["LARGE", "SAMPLE", "Change", "Numbers", "Verdict", "verdict_of"]
+__all__ = ["LARGE", "SAMPLE", "Numbers", "PolicyChange", "Verdict", "verdict_of"]
 
 SAMPLE = 4_000
 """Rows that changes are tried on."""
@@ -76,7 +76,7 @@ class Numbers:
 
 
 @dataclass(frozen=True)
-class Change:
+class PolicyChange:
     """A change of the policy, and what it would give.
 
     Attributes
@@ -131,7 +131,7 @@ class Verdict:
         Columns that say nothing any more.
     suppressed : float
         Share of the records that is left out.
-    changes : tuple of Change
+    changes : tuple of PolicyChange
         The price list, the change that gains most first.
     tried : int
         How many changes were tried.
@@ -141,7 +141,7 @@ class Verdict:
     numbers: Numbers
     silent: tuple[str, ...]
     suppressed: float
-    changes: tuple[Change, ...] = ()
+    changes: tuple[PolicyChange, ...] = ()
     tried: int = 0
 
     @property
@@ -260,7 +260,7 @@ class _Trial:
 
 def _prices(
     release: Release, made: RowComparison, progress: Callable[[float, str], None] | None
-) -> tuple[tuple[Change, ...], int]:
+) -> tuple[tuple[PolicyChange, ...], int]:
     plan = replace(release.plan, account=None, coins=None)
     trials = list(_trials(plan, release.n_suppressed > 0))
     if not trials:
@@ -284,7 +284,7 @@ def _changes(
     table: pa.Table,
     before: RowComparison | None,
     progress: Callable[[float, str], None] | None,
-) -> Iterator[tuple[_Trial, Change]]:
+) -> Iterator[tuple[_Trial, PolicyChange]]:
     """What each trial gives that leads to a release."""
     for i, trial in enumerate(trials):
         if progress is not None:
@@ -292,10 +292,13 @@ def _changes(
         after = None if before is None else _tried(table, trial.plan)
         if before is not None and after is not None:
             numbers = trial.numbers_of(before)
-            yield trial, Change(trial.kind, trial.what, trial.setting, numbers, after, table.num_rows, trial.price)
+            yield (
+                trial,
+                PolicyChange(trial.kind, trial.what, trial.setting, numbers, after, table.num_rows, trial.price),
+            )
 
 
-def _ranked(found: Iterable[tuple[_Trial, Change]]) -> list[tuple[_Trial, Change]]:
+def _ranked(found: Iterable[tuple[_Trial, PolicyChange]]) -> list[tuple[_Trial, PolicyChange]]:
     return sorted(found, key=lambda pair: -pair[1].gain)
 
 

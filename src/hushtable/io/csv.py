@@ -20,7 +20,7 @@ from hushtable.errors import DataError
 from hushtable.io.formulas import bare_formulas
 from hushtable.io.formulas import unescape_formulas as unescape
 from hushtable.io.names import select_names
-from hushtable.io.sniff import Head, diagnose, ends_inside_quotes, not_utf8, read_head
+from hushtable.io.sniff import CsvHead, diagnose, ends_inside_quotes, not_utf8, read_head
 
 __all__ = ["csv_names", "iter_csv", "read_csv"]
 
@@ -129,7 +129,7 @@ def csv_names(
     return _names(read_head(Path(path), delimiter), unescape_formulas)
 
 
-def _names(head: Head, unescape_formulas: bool) -> list[str]:
+def _names(head: CsvHead, unescape_formulas: bool) -> list[str]:
     if not unescape_formulas:
         return list(head.names)
     names: list[str] = unescape(pa.array(head.names, pa.string())).to_pylist()
@@ -138,7 +138,7 @@ def _names(head: Head, unescape_formulas: bool) -> list[str]:
 
 def _prepare(
     path: Path, delimiter: str | None, columns: Sequence[str] | None, unescape_formulas: bool
-) -> tuple[Head, list[str], dict[str, object]]:
+) -> tuple[CsvHead, list[str], dict[str, object]]:
     """The file's head, the names of the columns to return, and the options for Arrow's reader."""
     head = read_head(path, delimiter)
     shown = _names(head, unescape_formulas)
@@ -170,7 +170,7 @@ def _prepare(
     return head, wanted, options
 
 
-def _guarded(path: Path, head: Head, step: Callable[[], T]) -> T:
+def _guarded(path: Path, head: CsvHead, step: Callable[[], T]) -> T:
     """Run one step of Arrow's reader; its messages quote rows, so they are replaced, never forwarded."""
     problem = ""
     try:

@@ -149,7 +149,7 @@ def read_table(
     if sheet is not None and found != "excel":
         raise UsageError(f"{shown(path)!r} has no sheets.", code="no-sheet", hint="Only .xlsx files have.")
     if found == "sql":
-        from hushtable.io.sql.access import read_sql
+        from hushtable.io.sql import read_sql
 
         return read_sql(str(path), columns=columns)
     if found in ("store", "parquet"):
@@ -197,7 +197,7 @@ def iter_batches(
         return rebatch((with_values(pa.Table.from_batches([b]), path, wanted) for b in batches), batch_rows)
     found, file = _kind_of(path)
     if found == "sql":
-        from hushtable.io.sql.access import iter_sql
+        from hushtable.io.sql import iter_sql
 
         return iter_sql(str(path), columns, batch_rows)
     if found in ("store", "parquet"):
@@ -231,7 +231,7 @@ def column_names(path: Source, *, delimiter: str | None = None, unescape_formula
         return own_columns(path, None, own_names)[1]
     found, file = _kind_of(path)
     if found == "sql":
-        from hushtable.io.sql.access import sql_names
+        from hushtable.io.sql import sql_names
 
         return sql_names(str(path))
     if found in ("store", "parquet"):
@@ -273,7 +273,7 @@ def write_table(table: pa.Table, path: Source) -> None:
     if is_url(path):
         url = Url.of(str(path))
         if url.scheme in DATABASES:
-            from hushtable.io.sql.access import write_sql
+            from hushtable.io.sql import write_sql
 
             write_sql(table, str(path))
             return

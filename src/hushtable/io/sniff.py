@@ -21,7 +21,7 @@ import pyarrow as pa
 from hushtable.errors import DataError
 from hushtable.io.names import check_names
 
-__all__ = ["DELIMITERS", "Head", "diagnose", "ends_inside_quotes", "open_bytes", "read_head"]
+__all__ = ["DELIMITERS", "CsvHead", "diagnose", "ends_inside_quotes", "open_bytes", "read_head"]
 
 DELIMITERS: dict[str, str] = {",": "comma", ";": "semicolon", "\t": "tab", "|": "bar"}
 """The delimiters that are recognized, in order of preference, and their names."""
@@ -33,7 +33,7 @@ _UTF8_HINT = "Save it as UTF-8: in Excel as 'CSV UTF-8', or with: iconv -f LATIN
 
 
 @dataclass(frozen=True)
-class Head:
+class CsvHead:
     """What the first lines of a CSV file say.
 
     Attributes
@@ -80,7 +80,7 @@ def open_bytes(path: Path) -> IO[bytes]:
     raise DataError(problem, code="no-file", hint=hint)
 
 
-def read_head(path: Path, delimiter: str | None) -> Head:
+def read_head(path: Path, delimiter: str | None) -> CsvHead:
     """Read the column names and find the delimiter.
 
     Parameters
@@ -114,7 +114,7 @@ def read_head(path: Path, delimiter: str | None) -> Head:
             hint="Remove the delimiter at the ends of the lines.",
         )
     skip = len(blank.replace("\r\n", "\n"))
-    return Head(tuple(check_names(names, where)), chosen, skip, not complete or len(records) > 1)
+    return CsvHead(tuple(check_names(names, where)), chosen, skip, not complete or len(records) > 1)
 
 
 def _sample(path: Path) -> tuple[str, bool]:
@@ -242,7 +242,7 @@ def ends_inside_quotes(path: Path, delimiter: str) -> bool:
     return last != ["end"]
 
 
-def diagnose(path: Path, head: Head) -> DataError:
+def diagnose(path: Path, head: CsvHead) -> DataError:
     """Find the first line that does not fit the header and say so, without its content."""
     width = len(head.names)
     where = f"The file {str(path)!r}"

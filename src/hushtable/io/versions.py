@@ -19,7 +19,7 @@ from typing import Any, NamedTuple
 from hushtable._version import __version__
 from hushtable.errors import DataError
 
-__all__ = ["FORMATS", "Found", "check_format", "first_reader", "look_at", "migrated"]
+__all__ = ["FORMATS", "WrittenFile", "check_format", "first_reader", "look_at", "migrated"]
 
 FORMATS = {"policy": 2, "release": 2, "companion": 1, "evidence": 2, "ledger": 1}
 """What this version writes, by kind of file."""
@@ -30,7 +30,7 @@ _BARE = 1
 """Of files from before formats were written down."""
 
 
-class Found(NamedTuple):
+class WrittenFile(NamedTuple):
     """A file that hushtable wrote: its kind and the format that it is in."""
 
     kind: str
@@ -92,7 +92,7 @@ def check_format(kind: str, found: object, where: str) -> int:
     return found
 
 
-def look_at(path: Path) -> Found | None:
+def look_at(path: Path) -> WrittenFile | None:
     """Return what kind of file a path is and which format it has; None for a file that is not hushtable's.
 
     Raises
@@ -103,7 +103,7 @@ def look_at(path: Path) -> Found | None:
     with path.open("rb") as stream:
         start = stream.read(64)
         if match := _LEDGER.match(start):
-            return Found("ledger", check_format("ledger", int(match[1]), repr(str(path))))
+            return WrittenFile("ledger", check_format("ledger", int(match[1]), repr(str(path))))
         if path.suffix not in (".json", ".yaml", ".yml"):
             return None
         raw = start + stream.read()
@@ -117,7 +117,7 @@ def look_at(path: Path) -> Found | None:
             return None
         # 0.1 had no policies of several tables
         unsaid = _BARE if "columns" in keys else FORMATS["policy"]
-        return Found("policy", check_format("policy", keys.get("format", unsaid), repr(str(path))), text)
+        return WrittenFile("policy", check_format("policy", keys.get("format", unsaid), repr(str(path))), text)
     try:
         data = json.loads(text)
     except (ValueError, RecursionError):
@@ -130,7 +130,11 @@ def look_at(path: Path) -> Found | None:
         else "release" if "rows" in data and "hushtable" in data
         else None
     )  # fmt: skip
-    return None if kind is None else Found(kind, check_format(kind, data.get("format", _BARE), repr(str(path))), text)
+    return (
+        None
+        if kind is None
+        else WrittenFile(kind, check_format(kind, data.get("format", _BARE), repr(str(path))), text)
+    )
 
 
 def _top_level(text: str) -> dict[str, Any]:
@@ -150,7 +154,7 @@ def _top_level(text: str) -> dict[str, Any]:
     }
 
 
-def migrated(found: Found) -> tuple[str, list[str]]:
+def migrated(found: WrittenFile) -> tuple[str, list[str]]:
     r"""Return a file's text in the format that this version writes, and what was changed, in words.
 
     Nothing is changed in ledgers, whose records are checked as a chain, and in evidence, which may be signed.
@@ -158,7 +162,7 @@ def migrated(found: Found) -> tuple[str, list[str]]:
     Examples
     --------
     >>> old = "# ours\ncolumns: {age: {role: quasi}}\nmodels: [k-anonymity: {k: 2}]\n"
-    >>> text, changes = migrated(Found("policy", 1, old))
+    >>> text, changes = migrated(WrittenFile("policy", 1, old))
     >>> print(text)
     # ours
     format: 2

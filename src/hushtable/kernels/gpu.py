@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from hushtable.arrays import BoolArray, FloatArray, IntArray
-from hushtable.kernels.passes import Found
+from hushtable.kernels.passes import PassAnswers
 from hushtable.kernels.rounds import RoundsState, grouped
 from hushtable.kernels.tiles import ROOM, TILE, Asked, Device, DeviceLost
 
@@ -450,12 +450,12 @@ class Card(Device):
         other.__dict__.update(self.__dict__, _shadow=self._shadow.copy())
         return other
 
-    def answer(self, asked: Asked) -> tuple[Found, BoolArray]:
+    def answer(self, asked: Asked) -> tuple[PassAnswers, BoolArray]:
         """Run the four kernels."""
         with _lost():
             return self._answer(asked)
 
-    def _answer(self, asked: Asked) -> tuple[Found, BoolArray]:
+    def _answer(self, asked: Asked) -> tuple[PassAnswers, BoolArray]:
         import cupy
 
         q, d = asked.origin.shape
@@ -485,7 +485,7 @@ class Card(Device):
         full = (cupy.asnumpy(counts).reshape(q, 2) > ROOM).any(axis=1)
         found, apart = cupy.asnumpy(best), cupy.asnumpy(best_away)
         k = asked.near
-        return Found(found[:, :k].copy(), apart[:, :k].copy(), found[:, k:].copy(), apart[:, k:].copy()), full
+        return PassAnswers(found[:, :k].copy(), apart[:, :k].copy(), found[:, k:].copy(), apart[:, k:].copy()), full
 
 
 class CardRounds(RoundsState):

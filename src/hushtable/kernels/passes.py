@@ -23,7 +23,7 @@ from hushtable.kernels.compile import compiled, dispatch
 from hushtable.kernels.metric import Metric, plain_distance, squared_distances
 from hushtable.parallel import each, threads
 
-__all__ = ["Found", "Passes", "Shadow", "has_shadow", "plain_search", "scaled"]
+__all__ = ["PassAnswers", "Passes", "Shadow", "has_shadow", "plain_search", "scaled"]
 
 LANES = 32
 """Records of a block."""
@@ -35,7 +35,7 @@ COMPACT = 0.15
 """Share of records that may be gone before the shadow is written anew."""
 
 
-class Found(NamedTuple):
+class PassAnswers(NamedTuple):
     """The answers to several questions.
 
     Attributes
@@ -64,7 +64,7 @@ class Passes(ABC):
     questions: int
 
     @abstractmethod
-    def search(self, rows: IntArray, near: int, far: int) -> Found:
+    def search(self, rows: IntArray, near: int, far: int) -> PassAnswers:
         """Find the nearest others of each of these records, and the farthest records, among those that remain."""
 
     @abstractmethod
@@ -102,7 +102,7 @@ def has_shadow(points: FloatArray) -> bool:
     return bool(len(points)) and 2.0**-400 < scaled(points)[1] < 2.0**400
 
 
-def plain_search(points: FloatArray, alive: BoolArray, rows: IntArray, near: int, far: int) -> Found:
+def plain_search(points: FloatArray, alive: BoolArray, rows: IntArray, near: int, far: int) -> PassAnswers:
     """Return what ``Passes.search`` finds, by looking at every record: the definition.
 
     Examples
@@ -152,7 +152,7 @@ class Shadow(Passes):
         self._blocks: AnyArray = np.empty((0, points.shape[1], LANES), dtype=np.float32)
         self._count = len(points)
 
-    def search(self, rows: IntArray, near: int, far: int) -> Found:
+    def search(self, rows: IntArray, near: int, far: int) -> PassAnswers:
         """Look at every record once, block by block."""
         points = self._points
         work = dispatch(_pass_loops, _pass_numpy, len(points))
@@ -161,7 +161,7 @@ class Shadow(Passes):
         ends = self._cuts(len(rows))
         parts = list(pairwise(ends))
 
-        def one(part: tuple[int, int]) -> Found:
+        def one(part: tuple[int, int]) -> PassAnswers:
             found = _nothing(len(rows), near, far)
             work(points, self._alive, self._blocks, self._ids, self._middle, self._scale, rows, *part, *found)
             return found
@@ -207,8 +207,8 @@ class Shadow(Passes):
         return other
 
 
-def _nothing(questions: int, near: int, far: int) -> Found:
-    return Found(
+def _nothing(questions: int, near: int, far: int) -> PassAnswers:
+    return PassAnswers(
         np.full((questions, near), -1, dtype=np.int64),
         np.full((questions, near), np.inf),
         np.full((questions, far), -1, dtype=np.int64),

@@ -9,10 +9,10 @@ import numpy as np
 from hushtable.arrays import AnyArray, BoolArray, IntArray
 from hushtable.kernels.compile import dispatch
 
-__all__ = ["Rows", "count_subsets", "fill_subsets", "judge_crowds"]
+__all__ = ["EventRows", "count_subsets", "fill_subsets", "judge_crowds"]
 
 
-class Rows(NamedTuple):
+class EventRows(NamedTuple):
     """Events of people, as arrays; see ``count_subsets``."""
 
     starts: IntArray
@@ -24,13 +24,19 @@ class Rows(NamedTuple):
 
 
 def judge_crowds(
-    rows: Rows, classes: IntArray, people: tuple[int, int], above: IntArray, enough: BoolArray, size: int, cells: int
+    rows: EventRows,
+    classes: IntArray,
+    people: tuple[int, int],
+    above: IntArray,
+    enough: BoolArray,
+    size: int,
+    cells: int,
 ) -> tuple[IntArray, IntArray]:
     """Count who has each combination of one or two events, class by class, and return those that too few have.
 
     Parameters
     ----------
-    rows : Rows
+    rows : EventRows
     classes : int64 array
         The class of each person, ascending.
     people : tuple of int
@@ -56,7 +62,7 @@ def judge_crowds(
     Examples
     --------
     >>> rows = np.array([0, 2, 3]), np.array([0, 1, 0]), np.zeros(3, int), np.zeros(3, np.int8), np.array([1])
-    >>> given = Rows(*rows, np.ones(3, bool)), np.array([0, 0]), (0, 2), np.empty((0, 3), int)
+    >>> given = EventRows(*rows, np.ones(3, bool)), np.array([0, 0]), (0, 2), np.empty((0, 3), int)
     >>> failing, kinds = judge_crowds(*given, np.array([False, False, True]), 1, 2)
     >>> failing.tolist(), kinds.tolist()
     ([[1]], [[2, 1, 1]])

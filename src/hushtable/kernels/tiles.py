@@ -25,7 +25,7 @@ import numpy as np
 
 from hushtable.arrays import AnyArray, BoolArray, FloatArray, IntArray
 from hushtable.kernels.metric import Metric, squared_distances
-from hushtable.kernels.passes import COMPACT, Found, Passes, Shadow, scaled
+from hushtable.kernels.passes import COMPACT, PassAnswers, Passes, Shadow, scaled
 
 __all__ = ["TILE", "Asked", "Device", "DeviceLost", "NumpyDevice", "Tiles", "Visitor"]
 
@@ -88,7 +88,7 @@ class Device(ABC):
         """Write the shadow of the records at these places anew, without the others."""
 
     @abstractmethod
-    def answer(self, asked: Asked) -> tuple[Found, BoolArray]:
+    def answer(self, asked: Asked) -> tuple[PassAnswers, BoolArray]:
         """Make the four steps."""
 
     @abstractmethod
@@ -155,7 +155,7 @@ class Tiles(Passes):
                 self._ids[part], self._gone[part] = self._ids[part][stay], 0
                 self._place[self._ids[part]] = np.arange(len(stay))
 
-    def search(self, rows: IntArray, near: int, far: int) -> Found:
+    def search(self, rows: IntArray, near: int, far: int) -> PassAnswers:
         """Ask every device, and the processor about the rest."""
         least = min((len(ids) - gone for ids, gone in zip(self._ids, self._gone, strict=True)), default=0)
         if not self._devices or (self._few and least < max(self._few, 2 * max(near, far)) * TILE):
@@ -197,7 +197,7 @@ class Tiles(Passes):
         return self._host
 
 
-def _best(parts: list[Found]) -> Found:
+def _best(parts: list[PassAnswers]) -> PassAnswers:
     """The best of several finds."""
     sides = []
     for side, sign in ((0, 1.0), (2, -1.0)):
@@ -205,7 +205,7 @@ def _best(parts: list[Found]) -> Found:
         away = np.concatenate([found[side + 1] for found in parts], axis=1)
         order = np.lexsort((who, np.where(who < 0, np.inf, sign * away)))[:, : parts[0][side].shape[1]]
         sides += [np.take_along_axis(who, order, axis=1), np.take_along_axis(away, order, axis=1)]
-    return Found(*sides)
+    return PassAnswers(*sides)
 
 
 def widened(cut: float, off: float, d: int, sign: int) -> np.float32:
@@ -242,11 +242,11 @@ class NumpyDevice(Device):
         other.__dict__.update(self.__dict__, _shadow=self._shadow.copy())
         return other
 
-    def answer(self, asked: Asked) -> tuple[Found, BoolArray]:
+    def answer(self, asked: Asked) -> tuple[PassAnswers, BoolArray]:
         """Make the four steps, question by question."""
         n, d = self._shadow.shape
         tiles = -(-n // TILE)
-        found = Found(
+        found = PassAnswers(
             np.full((len(asked.rows), asked.near), -1, dtype=np.int64), np.full((len(asked.rows), asked.near), np.inf),
             np.full((len(asked.rows), asked.far), -1, dtype=np.int64), np.full((len(asked.rows), asked.far), -np.inf),
         )  # fmt: skip
@@ -307,7 +307,7 @@ class Visitor(Device):
         other.__dict__.update(self.__dict__, _here=self._here.copy())
         return other
 
-    def answer(self, asked: Asked) -> tuple[Found, BoolArray]:
+    def answer(self, asked: Asked) -> tuple[PassAnswers, BoolArray]:
         """Load the records that remain, and ask."""
         device = self._make()
         device.load(self._points[self._here], self._ids[self._here], *self._shape)

@@ -11,7 +11,7 @@ import numpy as np
 from hushtable.arrays import IntArray
 from hushtable.errors import UsageError, VerificationError
 
-__all__ = ["Finding", "Verdict", "counted"]
+__all__ = ["LedgerFinding", "LedgerVerdict", "counted"]
 
 
 def counted(n: int, one: str, many: str) -> str:
@@ -26,7 +26,7 @@ def counted(n: int, one: str, many: str) -> str:
 
 
 @dataclass(frozen=True)
-class Finding:
+class LedgerFinding:
     """One model that does not hold for some people in combination with earlier releases.
 
     Attributes
@@ -123,7 +123,7 @@ class Finding:
 
 
 @dataclass(frozen=True)
-class Verdict:
+class LedgerVerdict:
     """Whether a release may follow the earlier ones.
 
     Attributes
@@ -134,7 +134,7 @@ class Verdict:
         People of the release.
     known : int
         People of the release who are in an earlier one.
-    findings : tuple of Finding
+    findings : tuple of LedgerFinding
     already : str
         The name of the earlier release that is the same; empty if there is none.
     advice : tuple of str
@@ -144,7 +144,8 @@ class Verdict:
 
     Examples
     --------
-    >>> verdict = Verdict(1, 9, 4, (Finding("k-anonymity", {"k": 3}, "crowd", 4, 2, ">= 3", left=1, came=1),))
+    >>> finding = LedgerFinding("k-anonymity", {"k": 3}, "crowd", 4, 2, ">= 3", left=1, came=1)
+    >>> verdict = LedgerVerdict(1, 9, 4, (finding,))
     >>> verdict.ok
     False
     >>> verdict.findings[0].sentence()  # doctest: +ELLIPSIS
@@ -155,7 +156,7 @@ class Verdict:
     earlier: int
     people: int
     known: int
-    findings: tuple[Finding, ...] = ()
+    findings: tuple[LedgerFinding, ...] = ()
     already: str = ""
     advice: tuple[str, ...] = ()
     asked: tuple[str, ...] = ()

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 import pyarrow as pa
 
 from hushtable.errors import DataError, UsageError, did_you_mean
-from hushtable.io.sql.base import TableKeys
+from hushtable.io.sql_base import TableKeys
 from hushtable.io.versions import FORMATS
 from hushtable.policy.starter import column_lines, with_quasi
 from hushtable.policy.text import in_a_comment, write_yaml

@@ -19,9 +19,9 @@ import numpy as np
 from hushtable.arrays import AnyArray, BoolArray, FloatArray, IntArray
 from hushtable.errors import NotFound
 from hushtable.linked.events import joint_codes
-from hushtable.linked.greedy import Outcome
+from hushtable.linked.greedy import LinkedOutcome
 from hushtable.linked.links import Links
-from hushtable.linked.recoding import EventColumn, Recoded
+from hushtable.linked.recoding import EventColumn, RecodedEvents
 from hushtable.linked.settle import part_of
 
 __all__ = ["least_loss"]
@@ -32,7 +32,7 @@ MOST_STATES = 20_000
 
 def least_loss(
     links: Links, columns: Mapping[str, Sequence[EventColumn]], classes: IntArray, lots: IntArray
-) -> Outcome:
+) -> LinkedOutcome:
     """Generalise and drop the events that lose least so that the promise holds, in given classes of people.
 
     Parameters
@@ -60,7 +60,7 @@ def least_loss(
     if not apart or search.recoded(*found)[1].sum() > allowed:
         found = search.best(start, np.ones(len(classes), dtype=np.bool_), allowed)
     recoded, dropped = search.recoded(*found)
-    return Outcome(recoded, dropped)
+    return LinkedOutcome(recoded, dropped)
 
 
 @dataclass(frozen=True)
@@ -107,10 +107,10 @@ class _Search:
     values: _Values
     lots: IntArray
 
-    def recoded(self, levels: AnyArray, dropped: BoolArray) -> tuple[Recoded, BoolArray]:
+    def recoded(self, levels: AnyArray, dropped: BoolArray) -> tuple[RecodedEvents, BoolArray]:
         """Return the events at these levels, and all that are dropped: at the top of all columns nothing is left."""
         of_event = {name: [levels[one] for one in own] for name, own in self.values.of_event.items()}
-        recoded = Recoded.at(self.links, self.columns, of_event)
+        recoded = RecodedEvents.at(self.links, self.columns, of_event)
         return recoded, ~self.links.alive(dropped | recoded.dropped)
 
     def best(
@@ -162,7 +162,7 @@ class _Search:
             found[links.offsets[name] :][:rows] = links.policy.tables[name].weight / max(rows, 1)
         return found
 
-    def _lost(self, recoded: Recoded, dropped: BoolArray) -> float:
+    def _lost(self, recoded: RecodedEvents, dropped: BoolArray) -> float:
         # steps in different orders must not differ by what adding up rounds off
         return round(float(self._costs @ np.where(dropped, 1.0, recoded.loss)), 12)
 

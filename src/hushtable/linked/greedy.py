@@ -23,11 +23,11 @@ import numpy as np
 from hushtable.arrays import BoolArray, FloatArray, IntArray
 from hushtable.errors import NotFound
 from hushtable.linked.links import Links
-from hushtable.linked.recoding import EventColumn, Levels, Recoded
+from hushtable.linked.recoding import EventColumn, Levels, RecodedEvents
 from hushtable.linked.settle import settle
 from hushtable.table.coins import Coins
 
-__all__ = ["Outcome", "choose_levels", "event_loss", "recode_events"]
+__all__ = ["LinkedOutcome", "choose_levels", "event_loss", "recode_events"]
 
 SAMPLE = 4_000
 """People whose classes are tried."""
@@ -40,10 +40,10 @@ ROUNDS = 1
 
 
 @dataclass(frozen=True)
-class Outcome:
+class LinkedOutcome:
     """Generalised events, and which of them are dropped."""
 
-    recoded: Recoded
+    recoded: RecodedEvents
     dropped: BoolArray
 
     def loss(self, links: Links) -> float:
@@ -70,10 +70,10 @@ def recode_events(
     chosen: Levels,
     coins: Coins,
     rounds: int | None = None,
-) -> Outcome:
+) -> LinkedOutcome:
     """Generalise events as chosen, and drop what still gives somebody away; with ``rounds``, most of it."""
-    recoded = Recoded.of(links, columns, classes, chosen)
-    return Outcome(recoded, settle(links, classes, recoded.cells, recoded.dropped, coins, rounds))
+    recoded = RecodedEvents.of(links, columns, classes, chosen)
+    return LinkedOutcome(recoded, settle(links, classes, recoded.cells, recoded.dropped, coins, rounds))
 
 
 def choose_levels(

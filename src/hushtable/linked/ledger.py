@@ -20,7 +20,7 @@ from hushtable.io.dictionaries import encode, to_codes
 from hushtable.io.text import to_labels
 from hushtable.ledger.describe import Described, joint, person_keys
 from hushtable.ledger.entry import Entry
-from hushtable.ledger.key import Key
+from hushtable.ledger.key import LedgerKey
 from hushtable.ledger.promise import Promise, sealed
 from hushtable.ledger.spelling import Spelling, plain
 from hushtable.linked.verify import shown_cells
@@ -33,14 +33,14 @@ if TYPE_CHECKING:
 __all__ = ["describe_linked"]
 
 
-def describe_linked(release: LinkedRelease, key: Key, *, name: str = "", person: str | None = None) -> Described:
+def describe_linked(release: LinkedRelease, key: LedgerKey, *, name: str = "", person: str | None = None) -> Described:
     """Describe a linked release for a ledger.
 
     Parameters
     ----------
     release : LinkedRelease
         With the original it was made of.
-    key : Key
+    key : LedgerKey
         The ledger's.
     name : str
     person : str, optional

@@ -8,14 +8,14 @@ from typing import Any
 import numpy as np
 
 from hushtable.arrays import AnyArray, BoolArray, IntArray
-from hushtable.linked.greedy import Outcome
+from hushtable.linked.greedy import LinkedOutcome
 from hushtable.linked.links import Links
 from hushtable.linked.recoding import EventColumn
 
 __all__ = ["losses", "order_kept"]
 
 
-def losses(links: Links, columns: Mapping[str, list[EventColumn]], outcome: Outcome) -> dict[str, Any]:
+def losses(links: Links, columns: Mapping[str, list[EventColumn]], outcome: LinkedOutcome) -> dict[str, Any]:
     """Return how many events are kept, how general they are and how much of their order is left, table by table.
 
     ``kept``: share of the events that are published. ``generality``: of the published ones, 0 is as they were and

@@ -25,7 +25,7 @@ import numpy as np
 
 from hushtable.arrays import AnyArray, BoolArray, IntArray
 from hushtable.errors import UsageError
-from hushtable.kernels.subsets import Rows, count_subsets, fill_subsets, judge_crowds
+from hushtable.kernels.subsets import EventRows, count_subsets, fill_subsets, judge_crowds
 from hushtable.linked.events import Events, Lists, joint_codes
 from hushtable.models.base import PrivacyModel
 from hushtable.models.compose import AllOf
@@ -34,7 +34,7 @@ from hushtable.release.verify import Evidence
 from hushtable.table.reference import Reference
 from hushtable.table.stats import GroupStats, Histogram, Key
 
-__all__ = ["MOST_SUBSETS", "Found", "Promise", "Sensitive", "check_countable", "combination_ids", "combinations"]
+__all__ = ["MOST_SUBSETS", "Found", "LinkedPromise", "Sensitive", "check_countable", "combination_ids", "combinations"]
 
 MOST_SUBSETS = 4_000_000_000
 """Combinations in all that are worth counting: above, it takes hours."""
@@ -75,7 +75,7 @@ class Found:
 
 
 @dataclass(frozen=True)
-class Promise:
+class LinkedPromise:
     """What has to hold for all combinations of events.
 
     Parameters
@@ -121,7 +121,7 @@ class Promise:
         work: list[Callable[[], Found]] = []
         if size <= 2 and not self.sensitive and len(events.item):
             small, parts = _small_classes(events, size)
-            rows = Rows(events.starts, events.item, events.copy, events.table, self.caps, mark)
+            rows = EventRows(events.starts, events.item, events.copy, events.table, self.caps, mark)
             above = np.stack(events.above) if events.nested else np.empty((0, 0), dtype=np.int64)
             most = int(np.bincount(events.classes).max())
             enough = np.append(False, self.model.satisfied(GroupStats(np.arange(1, most + 1)), self.reference))

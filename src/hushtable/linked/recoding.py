@@ -25,7 +25,7 @@ from hushtable.table.coded_columns import QuasiColumn
 from hushtable.table.encode import encode
 from hushtable.table.plan import TablePlan
 
-__all__ = ["EventColumn", "Levels", "Recoded", "event_columns"]
+__all__ = ["EventColumn", "Levels", "RecodedEvents", "event_columns"]
 
 
 @dataclass(frozen=True)
@@ -114,7 +114,7 @@ class Levels:
 
 
 @dataclass(frozen=True)
-class Recoded:
+class RecodedEvents:
     """The level of every event in every column; events that would show nothing are dropped.
 
     Attributes
@@ -136,7 +136,7 @@ class Recoded:
     @classmethod
     def of(
         cls, links: Links, columns: Mapping[str, Sequence[EventColumn]], classes: IntArray, chosen: Levels
-    ) -> Recoded:
+    ) -> RecodedEvents:
         """Choose the level of every event."""
         levels = {}
         for name in links.quasi:
@@ -148,7 +148,7 @@ class Recoded:
     @classmethod
     def at(
         cls, links: Links, columns: Mapping[str, Sequence[EventColumn]], levels: Mapping[str, list[AnyArray]]
-    ) -> Recoded:
+    ) -> RecodedEvents:
         """Return what events show, and lose, at given levels."""
         loss = np.zeros(links.n_events)
         dropped = np.zeros(links.n_events, dtype=np.bool_)

@@ -23,13 +23,13 @@ from hushtable.io.files import read_table, write_table
 from hushtable.io.formulas import guard_table
 from hushtable.io.frames import to_arrow
 from hushtable.io.secret import keyed_hash, load_secret
-from hushtable.io.sql.access import writing_sql
-from hushtable.io.sql.place import SqlPlace
+from hushtable.io.sql import writing_sql
+from hushtable.io.sql_place import SqlPlace
 from hushtable.io.text import to_labels
 from hushtable.io.versions import FORMATS
 from hushtable.linked.links import Links, link
 from hushtable.linked.policy import LinkedPolicy, read_policy
-from hushtable.linked.recoding import EventColumn, Recoded
+from hushtable.linked.recoding import EventColumn, RecodedEvents
 from hushtable.linked.sources import addresses, read_events, read_linked
 from hushtable.linked.verify import LinkedVerification, promise_of, shown_cells, verify_linked
 from hushtable.params import typed
@@ -50,7 +50,7 @@ from hushtable.table.coins import Coins
 if TYPE_CHECKING:
     from hushtable.attacks.base import AttackResult
     from hushtable.ledger.describe import Described
-    from hushtable.ledger.key import Key
+    from hushtable.ledger.key import LedgerKey
     from hushtable.report.content.report import Report
     from hushtable.risk.before_after import RiskSummary
 
@@ -183,7 +183,7 @@ class LinkedRelease:
 
         return attack_release(self, [name], control=control)[0]
 
-    def described(self, key: Key, *, name: str = "", person: str | None = None) -> Described:
+    def described(self, key: LedgerKey, *, name: str = "", person: str | None = None) -> Described:
         """Return what a ledger keeps of the release."""
         from hushtable.linked.ledger import describe_linked
 
@@ -235,7 +235,7 @@ class LinkedRelease:
             Of the template: ``threshold``, ``comparison``.
         """
         from hushtable.linked.report import report_linked
-        from hushtable.report.files import check_paths, write_report
+        from hushtable.report.page.page import check_paths, write_report
 
         if path is not None:
             check_paths(path)
@@ -392,7 +392,7 @@ def publish_linked(
     people: pa.Table,
     source_rows: IntArray,
     columns: Mapping[str, list[EventColumn]],
-    recoded: Recoded,
+    recoded: RecodedEvents,
     dropped: BoolArray,
     coins: Coins,
 ) -> tuple[dict[str, pa.Table], dict[str, IntArray]]:

@@ -17,8 +17,8 @@ from hushtable.registry import templates
 from hushtable.report.content.about import read_about
 from hushtable.report.content.base import finite
 from hushtable.report.content.privacy import Adversary, NotRun, RiskEvidence
-from hushtable.report.content.report import Facts, Provenance, Report, Rules, Treatment, Usefulness
-from hushtable.report.content.utility import ColumnEvidence, Depth, Measured
+from hushtable.report.content.report import Facts, Handling, Provenance, Report, Rules, Usefulness
+from hushtable.report.content.utility import ColumnEvidence, Depth, MeasureEvidence
 from hushtable.report.gather.attacks import evidence_of
 from hushtable.report.gather.privacy import banded, models_found, risk_numbers, tried_out
 from hushtable.report.gather.provenance import MISSING, files_in, input_hash, report_time
@@ -177,12 +177,12 @@ def _provenance(release: LinkedRelease) -> Provenance:
     )
 
 
-def _treatment(release: LinkedRelease, after: Exposed) -> Treatment:
+def _treatment(release: LinkedRelease, after: Exposed) -> Handling:
     policy, tables = release.policy, release.tables
     share, people = float(release.measures["suppressed"]), release.verification.people
     missing = Missing(policy.missing)
     gone = sum(release.original().tables[name].num_rows - tables[name].num_rows for name in policy.events)
-    return Treatment(
+    return Handling(
         released=sum(table.num_rows for table in tables.values()),
         counterfeits=0,
         suppressed=gone,
@@ -234,19 +234,19 @@ def _column(name: str, role: Any, kind: Any, words: str, shares: Sequence[float]
     )  # fmt: skip
 
 
-def _measures(release: LinkedRelease) -> Iterator[Measured]:
+def _measures(release: LinkedRelease) -> Iterator[MeasureEvidence]:
     words = {
         "kept": ("share of the events that are published", "higher"),
         "generality": ("how general published events are: 0 is exact, 1 says nothing", "lower"),
         "order_kept": ("share of a person's neighbouring events whose order is still known", "higher"),
     }
     lost = release.measures
-    yield Measured(name="people: ncp", summary="share of the detail of attributes that is gone",
+    yield MeasureEvidence(name="people: ncp", summary="share of the detail of attributes that is gone",
                    value=finite(lost["people"]["ncp"]), better="lower")  # fmt: skip
     for name, entry in lost["tables"].items():
         for key, (summary, better) in words.items():
             if key in entry:
-                yield Measured.model_validate(
+                yield MeasureEvidence.model_validate(
                     {"name": f"{name}: {key.replace('_', ' ')}", "summary": summary, "value": finite(entry[key]),
                      "better": better}
                 )  # fmt: skip

@@ -20,7 +20,7 @@ from hushtable.linked.verify import promise_of, shown_cells
 from hushtable.release.exposure import Exposure
 from hushtable.risk.base import Finding
 from hushtable.risk.before_after import BeforeAfter, RiskSummary
-from hushtable.risk.linkage import Linkage, summarise
+from hushtable.risk.linkage import LinkageRisks, summarise
 
 if TYPE_CHECKING:
     from hushtable.linked.release import LinkedRelease
@@ -81,7 +81,7 @@ class Exposed:
             self.combinations, self.unique, self.unique / self.combinations, int(np.count_nonzero(self.crowds == 1))
         )
 
-    def linkage(self, people: IntArray, threshold: float, comparison: str) -> Linkage:
+    def linkage(self, people: IntArray, threshold: float, comparison: str) -> LinkageRisks:
         """Return the chances of finding people, given how many match each."""
         chance: FloatArray = 1 / people
         each = Exposure((), (), (), np.ones(len(people), dtype=np.int64))

@@ -22,7 +22,7 @@ from hushtable.io.text import to_labels
 from hushtable.kernels.xxhash import hash_rows
 from hushtable.linked.events import Events, joint_codes
 from hushtable.linked.exact import least_loss
-from hushtable.linked.greedy import Outcome, choose_levels, recode_events
+from hushtable.linked.greedy import LinkedOutcome, choose_levels, recode_events
 from hushtable.linked.links import Links, cell_codes, link, of_table
 from hushtable.linked.loss import losses
 from hushtable.linked.policy import LinkedPolicy
@@ -126,7 +126,7 @@ class _Tried:
     people_loss: float
     loss: float
 
-    def outcome(self, links: Links, columns: Mapping[str, list[EventColumn]], coins: Coins) -> Outcome:
+    def outcome(self, links: Links, columns: Mapping[str, list[EventColumn]], coins: Coins) -> LinkedOutcome:
         """Return all events, generalised in this way."""
         if links.policy.algorithm == "exact":
             lots = _lots(links, coins, links.policy.events)
@@ -187,7 +187,7 @@ def _attributes(links: Links) -> pa.Table:
     return links.people.select([c for c in links.people.column_names if c in columns])
 
 
-def _check_budget(links: Links, outcome: Outcome) -> None:
+def _check_budget(links: Links, outcome: LinkedOutcome) -> None:
     share = float(outcome.dropped.mean()) if len(outcome.dropped) else 0.0
     if share > links.policy.suppression:
         raise NotFound(

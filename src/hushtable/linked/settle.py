@@ -16,7 +16,7 @@ from hushtable.arrays import BoolArray, IntArray
 from hushtable.errors import NotFound
 from hushtable.linked.events import Events, joint_codes
 from hushtable.linked.links import Links
-from hushtable.linked.promise import Promise
+from hushtable.linked.promise import LinkedPromise
 from hushtable.linked.verify import promise_of
 from hushtable.table.coins import Coins
 
@@ -103,14 +103,14 @@ def _settled(
 
 def part_of(
     links: Links, classes: IntArray, cells: Mapping[str, IntArray], alive: BoolArray
-) -> tuple[IntArray, Events, Promise]:
+) -> tuple[IntArray, Events, LinkedPromise]:
     """Return what is left: the number of each event among all, the events, and what has to hold."""
     own = {name: alive[links.offsets[name] :][: len(cells[name])] for name in cells}
     kept = {name: cells[name][own[name]] for name in cells}
     return np.flatnonzero(alive), *promise_of(links.only(alive), classes, kept)
 
 
-def _check_classes(promise: Promise, events: Events) -> None:
+def _check_classes(promise: LinkedPromise, events: Events) -> None:
     _, good = promise.judge_classes(events)
     if not good.all():
         raise NotFound(
@@ -119,7 +119,7 @@ def _check_classes(promise: Promise, events: Events) -> None:
         )
 
 
-def _victims(events: Events, promise: Promise, size: int, touched: BoolArray | None, coins: Coins) -> BoolArray:
+def _victims(events: Events, promise: LinkedPromise, size: int, touched: BoolArray | None, coins: Coins) -> BoolArray:
     """Return the rows to drop: in each failing combination those of its rarest item, as many as it takes."""
     marked = np.zeros(len(events.item), dtype=np.bool_)
     rarity: IntArray | None = None

@@ -48,7 +48,7 @@ def read_linked(sources: Sequence[str | Path], policy: LinkedPolicy) -> dict[str
     ['people', 'visits']
     """
     if len(sources) == 1 and is_database(sources[0]):
-        from hushtable.io.sql.access import read_schema, schema_address
+        from hushtable.io.sql import read_schema, schema_address
 
         return read_schema(schema_address(str(sources[0]), None), list(policy.tables))
     return {name: read_events(Path(file)) for name, file in _files(sources).items()}
@@ -111,7 +111,7 @@ def addresses(database: str, tables: Iterable[str]) -> dict[str, str]:
     >>> addresses("duckdb:///open.db?schema=ward", ["people"])
     {'people': 'duckdb:///open.db?schema=ward&table=people'}
     """
-    from hushtable.io.sql.access import schema_address
+    from hushtable.io.sql import schema_address
 
     whole = Url.of(schema_address(database, None))
     return {name: whole.with_options(table=name).secret() for name in tables}

@@ -14,7 +14,7 @@ from hushtable.errors import VerificationError
 from hushtable.linked.events import Events, Lists, joint_codes
 from hushtable.linked.links import Links, cell_codes, link, of_table
 from hushtable.linked.policy import LinkedPolicy
-from hushtable.linked.promise import Promise, Sensitive
+from hushtable.linked.promise import LinkedPromise, Sensitive
 from hushtable.params import typed
 from hushtable.schema.columns import Role
 from hushtable.table.coded_columns import SensitiveColumn
@@ -22,7 +22,7 @@ from hushtable.table.encode import sensitive_column
 from hushtable.table.reference import Attribute, Reference
 
 __all__ = [
-    "Combinations",
+    "CombinationFindings",
     "LinkedVerification",
     "judge_links",
     "promise_of",
@@ -34,7 +34,7 @@ __all__ = [
 
 
 @dataclass(frozen=True)
-class Combinations:
+class CombinationFindings:
     """What was found about the combinations of events of the same tables."""
 
     tables: tuple[str, ...]
@@ -55,14 +55,14 @@ class LinkedVerification:
     Attributes
     ----------
     people, classes, events : int
-    found : tuple of Combinations
+    found : tuple of CombinationFindings
         By which tables the known events are of; the first is about no event at all.
     """
 
     people: int
     classes: int
     events: int
-    found: tuple[Combinations, ...]
+    found: tuple[CombinationFindings, ...]
 
     @property
     def ok(self) -> bool:
@@ -146,10 +146,10 @@ def judge_links(links: Links, classes: IntArray, cells: Mapping[str, IntArray]) 
             entry[:] = entry[0] + combinations, entry[1] + failing, min(entry[2], smallest)
     kinds = sorted(found.items(), key=lambda item: (len(item[0]), item[0]))
     people, n_classes = len(classes), len(np.unique(classes))
-    return LinkedVerification(people, n_classes, links.n_events, tuple(Combinations(k, *v) for k, v in kinds))
+    return LinkedVerification(people, n_classes, links.n_events, tuple(CombinationFindings(k, *v) for k, v in kinds))
 
 
-def promise_of(links: Links, classes: IntArray, cells: Mapping[str, IntArray]) -> tuple[Events, Promise]:
+def promise_of(links: Links, classes: IntArray, cells: Mapping[str, IntArray]) -> tuple[Events, LinkedPromise]:
     """Return the events of linked tables, and what has to hold for their combinations.
 
     Parameters
@@ -193,7 +193,7 @@ def promise_of(links: Links, classes: IntArray, cells: Mapping[str, IntArray]) -
         units=len(classes), unit=1, attributes={key: attribute for key, (_, attribute) in columns.items()}
     )
     sensitive = {key: values for key, (values, _) in columns.items()}
-    return events, Promise(policy.model(), reference, total, np.array(caps, dtype=np.int64), sensitive)
+    return events, LinkedPromise(policy.model(), reference, total, np.array(caps, dtype=np.int64), sensitive)
 
 
 def signatures(links: Links, cells: Mapping[str, IntArray], names: Collection[str]) -> IntArray:

@@ -11,7 +11,7 @@ from typing import Any
 from hushtable.failures import failure
 from hushtable.io.files import atomic_write_text
 
-__all__ = ["Measured", "measured", "openmetrics"]
+__all__ = ["RunMetrics", "measured", "openmetrics"]
 
 # name -> what it is, in the order in which they are written
 _HELP = {
@@ -62,7 +62,7 @@ def _escaped(value: str) -> str:
     return value.replace("\\", r"\\").replace('"', r"\"").replace("\n", r"\n")
 
 
-class Measured(dict[str, float]):
+class RunMetrics(dict[str, float]):
     """What is known of a run so far; ``tell`` adds what its release says of itself."""
 
     def tell(self, summary: Mapping[str, Any]) -> None:
@@ -71,7 +71,7 @@ class Measured(dict[str, float]):
 
 
 @contextmanager
-def measured(file: str | os.PathLike[str] | None, **labels: str) -> Iterator[Measured]:
+def measured(file: str | os.PathLike[str] | None, **labels: str) -> Iterator[RunMetrics]:
     """Time what is done inside, and write its metrics to a file when it ends, well or not.
 
     Parameters
@@ -91,7 +91,7 @@ def measured(file: str | os.PathLike[str] | None, **labels: str) -> Iterator[Mea
     ...     "hushtable_run_success 1" in file.read_text()
     True
     """
-    known, start = Measured(success=0), time.monotonic()
+    known, start = RunMetrics(success=0), time.monotonic()
     try:
         yield known
         known |= {"success": 1, "exit_code": 0}

@@ -122,8 +122,8 @@ class Exposure:
             values, inverse = np.unique(np.array([repr(v) for v in both]), return_inverse=True)
             codes.append(inverse.astype(np.int64))
             sizes.append(len(values))
-        n_population = len(codes[0]) - n
-        found = _grouped(names, codes, sizes, n, n_population, np.empty(0, dtype=np.int64), 1, population is not None)
+        n_population = None if population is None else len(codes[0]) - n
+        found = _grouped(names, codes, sizes, n, n_population, np.empty(0, dtype=np.int64), 1)
         survey = Survey(np.asarray(weights, dtype=np.float64), np.asarray(households, dtype=np.int64))
         table = EncodedTable((), (), n, n, survey=survey)
         return found._with(table, np.arange(n))
@@ -152,10 +152,9 @@ class Exposure:
             codes,
             [c.coded.size for c in table.quasi],
             n,
-            n_population,
+            n_population or None,
             table.row_units[rows] if len(table.row_units) else table.row_units,
             table.unit,
-            n_population > 0,
         )
         return found._with(table, rows)
 
@@ -279,12 +278,11 @@ def _grouped(
     codes: list[AnyArray],
     sizes: list[int],
     n: int,
-    n_population: int,
+    n_population: int | None,
     row_units: IntArray,
     unit: int,
-    with_population: bool,
 ) -> Exposure:
-    """Group rows: the sample's first, then the population's."""
+    """Group rows: the sample's first, then the population's, if there is one."""
     labels, first = number_rows(codes, sizes)
     if len(row_units):
         units = np.zeros(len(first), dtype=np.int64)
@@ -294,7 +292,7 @@ def _grouped(
     real = units > 0
     classes = (np.cumsum(real) - 1)[labels[:n]]
     population = None
-    if with_population:
+    if n_population is not None:
         population = np.bincount(labels[n : n + n_population], minlength=len(first)).astype(np.int64)[real]
     return Exposure(
         columns=names,
@@ -303,7 +301,7 @@ def _grouped(
         units=units[real],
         unit=unit,
         population=population,
-        population_size=n_population if with_population else None,
+        population_size=n_population,
         # whose rows these are the caller says
         members=Members(EncodedTable((), (), n, n), np.arange(n), classes),
     )

@@ -85,7 +85,13 @@ def verify_published(
         # its keyed hash holds, or it would not have been read
         found = verify(*_kept(table, plan, model, evidence, quasi), plan.missing)
     else:
-        found = _from_rows(table, plan, model, evidence, quasi, recoding, suppression, whole)
+        found, reading = _from_rows(table, plan, model, evidence, quasi, recoding, whole)
+        if evidence is not None and found.ok:
+            with _understood(evidence):
+                uncounted = recoding is Recoding.NUMBERED or any(m.drawing() is not None for m in model.members)
+                check_sizes(evidence, table.num_rows, suppression, numbered=uncounted)
+                if "whole_table" in evidence and whole is None:
+                    check_counts(*reading, suppression)
     if found.ok and recoding is not Recoding.BUCKET:
         check_cells(quasi, plan, recoding, found.labels[: table.num_rows])
     return found
@@ -115,9 +121,8 @@ def _from_rows(
     told: Mapping[str, Any] | None,
     quasi: tuple[Any, ...],
     recoding: Recoding,
-    suppression: float | None,
     whole: Reference | None,
-) -> Verification:
+) -> tuple[Verification, tuple[Published, Reference]]:
     """Verify without the private companion: from the rows, the policy and what ``release.json`` tells everybody.
 
     Where these leave something open (how many rows are counterfeits, where values lie that are not published), every
@@ -146,13 +151,7 @@ def _from_rows(
         same = np.isclose([e.achieved for e in others], first.achieved, rtol=1e-9, equal_nan=True)
         if not same.all() or any(e.violations != first.violations for e in others):
             raise _needs_companion(f"What {first.model} achieves depends on {open_question}.")
-    if told is not None and found[0].ok:
-        with _understood(told):
-            uncounted = numbered or any(member.drawing() is not None for member in model.members)
-            check_sizes(told, table.num_rows, suppression, numbered=uncounted)
-            if "whole_table" in told and whole is None:
-                check_counts(*readings[0], suppression)
-    return found[0]
+    return found[0], readings[0]
 
 
 def _needs_companion(message: str) -> UsageError:

@@ -15,7 +15,7 @@ from hushtable.release.recode import Recoded, recode
 from hushtable.table.encoded import EncodedTable
 
 if TYPE_CHECKING:
-    from hushtable.release.guards.base import Guard
+    from hushtable.release.guard import Guard
 
 __all__ = ["group_and_recode", "settle"]
 

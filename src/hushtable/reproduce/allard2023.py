@@ -20,7 +20,7 @@ from hushtable.models.k_anonymity import KAnonymity
 from hushtable.models.recursive_cl import RecursiveCL
 from hushtable.policy.policy import Policy
 from hushtable.release.plane import plane_of
-from hushtable.reproduce.items import Cell, Item, Line, Lines, Reading, Squares, Table, item_of, row, statement
+from hushtable.reproduce.items import Cell, Item, Line, Lines, PaperReading, Squares, Table, item_of, row, statement
 from hushtable.table.reference import Attribute, Reference
 from hushtable.table.stats import GroupStats, Histogram
 
@@ -51,7 +51,7 @@ def k_anonymity(seed: int, quick: bool) -> list[Item]:
     )
     table = Table(caption=name, head=("record", "zip", "age", "disease"), names=("1", "2", "3", "4"), cells=cells)
     readings = [
-        Reading(
+        PaperReading(
             question="which of two equally wide columns is cut (a tie)", reading=f"{columns[0]} first",
             result="; ".join(" ".join(r) for r in _released(columns)), favoured=columns[0] == "zip",
         )
@@ -113,7 +113,7 @@ def bayes_optimal(seed: int, quick: bool) -> list[Item]:
         "All beliefs come out but for rounding: Don's are 0.4653 and 0.5347 in full; the slides print 0.46 and 0.54."
     )
     readings = [
-        Reading(
+        PaperReading(
             question="is there a privacy breach? (asked, not answered)", reading=f"theta = {theta:g}",
             result=f"about Don: {_breach(gap, theta)}; about anybody: {_breach(everyone, theta)}",
         )
@@ -153,13 +153,13 @@ def l_diversity(seed: int, quick: bool) -> list[Item]:
     ]
     statements = [("100, 6, 5, 3", _needed((100, 6, 5, 3))), ("7, 6, 5, 3", _needed((7, 6, 5, 3)))]
     readings = [
-        Reading(question="what protection do these counts offer? (asked, not answered)", reading=shown,
+        PaperReading(question="what protection do these counts offer? (asked, not answered)", reading=shown,
                 result=f"l = 2 needs c above {c:.4g}; at c = 1 the greatest l is "
                 f"{_greatest_l([int(x) for x in shown.split(', ')], 1)}")
         for shown, c in statements
     ]  # fmt: skip
     readings.append(
-        Reading(question="what is left at worst after one negation statement? (asked, not answered)",
+        PaperReading(question="what is left at worst after one negation statement? (asked, not answered)",
                 reading="every multiset of at most five counts from 1 to 7, c = 1",
                 result=f"l falls by at most {lost}: (c, l) becomes (c, l - 1)")
     )  # fmt: skip

@@ -32,7 +32,7 @@ from hushtable.engines.release import Release
 from hushtable.errors import Infeasible, NotFound, UsageError
 from hushtable.policy.policy import Policy
 
-__all__ = ["ATTACKS", "QUASI", "SETTINGS", "SUPPRESSION", "Cell", "cross_cells", "cross_table"]
+__all__ = ["ATTACKS", "QUASI", "SETTINGS", "SUPPRESSION", "CrossResult", "cross_cells", "cross_table"]
 
 QUASI = ("age", "sex", "race", "marital-status", "education")
 """The quasi-identifiers of every cell."""
@@ -83,7 +83,7 @@ SETTINGS: Mapping[str, Mapping[str, Any]] = {
 
 
 @dataclass(frozen=True)
-class Cell:
+class CrossResult:
     """One model with one algorithm.
 
     Attributes
@@ -159,7 +159,7 @@ def cross_cells(
     seconds: float = 5.0,
     models: Sequence[str] | None = None,
     algorithms: Sequence[str] | None = None,
-) -> Iterator[Cell]:
+) -> Iterator[CrossResult]:
     """Run the cells, row by row.
 
     Parameters
@@ -202,7 +202,7 @@ class _Worker:
         self._process.join()
         self._line.close()
 
-    def cell(self, model: str, algorithm: str, seconds: float) -> Cell:
+    def cell(self, model: str, algorithm: str, seconds: float) -> CrossResult:
         """Run one cell; attacks on its release have as much time again, each."""
         self._line.send((model, algorithm))
         cell = self._answer(seconds)
@@ -211,8 +211,8 @@ class _Worker:
             self.stop()
             self._start()
             if ended:
-                return Cell(model, algorithm, "failed", "The process that ran it ended.")
-            return Cell(model, algorithm, "too slow", f"No release within {seconds:g} s.", seconds)
+                return CrossResult(model, algorithm, "failed", "The process that ran it ended.")
+            return CrossResult(model, algorithm, "too slow", f"No release within {seconds:g} s.", seconds)
         if cell.outcome != "released":
             return cell
         attacked = self._answer(len(ATTACKS) * seconds)
@@ -221,10 +221,10 @@ class _Worker:
             self._start()
         return attacked or cell
 
-    def _answer(self, seconds: float) -> Cell | None:
+    def _answer(self, seconds: float) -> CrossResult | None:
         try:
             if self._line.poll(seconds):
-                found: Cell = self._line.recv()
+                found: CrossResult = self._line.recv()
                 return found
         except (EOFError, OSError):
             self._process.join(5)
@@ -244,11 +244,11 @@ def _work(line: Any, rows: int) -> None:
             line.send(replace(cell, attacks=attacks))
 
 
-def _cell(model: str, algorithm: str, table: pa.Table, population: pa.Table) -> tuple[Cell, Release | None]:
+def _cell(model: str, algorithm: str, table: pa.Table, population: pa.Table) -> tuple[CrossResult, Release | None]:
     start = time.perf_counter()
 
-    def failed(outcome: str, reason: str) -> tuple[Cell, None]:
-        return Cell(model, algorithm, outcome, reason, round(time.perf_counter() - start, 3)), None
+    def failed(outcome: str, reason: str) -> tuple[CrossResult, None]:
+        return CrossResult(model, algorithm, outcome, reason, round(time.perf_counter() - start, 3)), None
 
     try:
         release = run_plan(table, _policy(model, algorithm, population).plan())
@@ -260,7 +260,7 @@ def _cell(model: str, algorithm: str, table: pa.Table, population: pa.Table) -> 
         return failed("refused", str(error))
     took = round(time.perf_counter() - start, 3)
     kept = release.verification.people / table.num_rows
-    return Cell(
+    return CrossResult(
         model, algorithm, "released", "", took, _loss(release), round(1 - kept, 6), release.verification.classes
     ), release  # fmt: skip
 

@@ -26,7 +26,7 @@ from hushtable.models.k_anonymity import KAnonymity
 from hushtable.models.p_sensitive import PSensitive
 from hushtable.policy.policy import Policy
 from hushtable.registry import algorithms
-from hushtable.reproduce.items import Cell, Item, Line, Lines, Picture, Reading, Row, Table, item_of, nearest, row
+from hushtable.reproduce.items import Cell, Item, Line, Lines, PaperReading, Picture, Row, Table, item_of, nearest, row
 from hushtable.table.coins import Coins
 
 __all__ = ["PARTS", "census_table", "truncated"]
@@ -144,7 +144,7 @@ def _second(k: int, p: int, reading: str) -> tuple[str, int, int, str]:
     return ("cbfs", k, 1, "") if p == 1 else ("p-first", k, p, "" if reading == "new" else reading)
 
 
-def _group_sizes() -> list[Reading]:
+def _group_sizes() -> list[PaperReading]:
     """Which microaggregation Algorithm 1 repeats, and at which size it stops: by the losses that the table prints."""
     question = "which microaggregation Algorithm 1 repeats, and where it stops (p = 3, 5, 7)"
     ps = (3, 5, 7)

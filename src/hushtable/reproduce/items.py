@@ -18,8 +18,8 @@ __all__ = [
     "Item",
     "Line",
     "Lines",
+    "PaperReading",
     "Picture",
-    "Reading",
     "Row",
     "Squares",
     "Table",
@@ -56,7 +56,7 @@ class Row(_Data):
     ours: Value
 
 
-class Reading(_Data):
+class PaperReading(_Data):
     """One way to read a paper: its name, what comes out, and whether the published figures favor it."""
 
     question: str
@@ -135,7 +135,7 @@ class Item(_Data):
     verdict: Verdict
     words: str
     reason: str
-    readings: tuple[Reading, ...] = ()
+    readings: tuple[PaperReading, ...] = ()
     pictures: tuple[Picture, ...] = Field(default=())
     rows: tuple[Row, ...] = ()
 
@@ -224,7 +224,7 @@ def _gap(published: Value, ours: Value) -> float:
 
 
 def item_of(
-    name: str, about: str, rows: Sequence[Row], reason: str, *, readings: Sequence[Reading] = (),
+    name: str, about: str, rows: Sequence[Row], reason: str, *, readings: Sequence[PaperReading] = (),
     pictures: Sequence[Picture] = (), more: Sequence[Row] = (),
 ) -> Item:  # fmt: skip
     """Return an item whose verdict follows from its rows.
@@ -250,7 +250,7 @@ def item_of(
     )  # fmt: skip
 
 
-def nearest(question: str, results: Sequence[tuple[str, str, float]]) -> list[Reading]:
+def nearest(question: str, results: Sequence[tuple[str, str, float]]) -> list[PaperReading]:
     """Return a reading for each (name, result, distance from the published figures); the nearest are favored.
 
     Examples
@@ -260,6 +260,6 @@ def nearest(question: str, results: Sequence[tuple[str, str, float]]) -> list[Re
     """
     least = min((distance for *_, distance in results), default=0.0)
     return [
-        Reading(question=question, reading=name, result=result, favoured=distance == least)
+        PaperReading(question=question, reading=name, result=result, favoured=distance == least)
         for name, result, distance in results
     ]

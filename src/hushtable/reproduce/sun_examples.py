@@ -18,7 +18,7 @@ from hushtable.models.p_sensitive import PSensitive
 from hushtable.registry import algorithms
 from hushtable.release.forms.nodes import Nodes
 from hushtable.release.plan import Plan
-from hushtable.reproduce.items import Cell, Item, Reading, Row, Table, item_of, row
+from hushtable.reproduce.items import Cell, Item, PaperReading, Row, Table, item_of, row
 from hushtable.reproduce.sun_tables import CATEGORIES, INCOMES
 from hushtable.schema.columns import Kind, Role
 from hushtable.table.coins import Coins
@@ -187,9 +187,10 @@ def _table_8() -> Item:
     ours = list(min(outcomes, key=lambda found: found != tuple(published)))
     places = {d: z for z, d in ours}
     rows: list[Row] = [row(name, f"zip code of {d}", z, places[d]) for z, d in published]
-    readings: Sequence[Reading] = [
-        Reading(question="which of two equally heavy values goes back up (a tie)", reading=f"{_moved(found)} goes back",
-                result="; ".join(f"{z} {d}" for z, d in found), favoured=list(found) == published)
+    readings: Sequence[PaperReading] = [
+        PaperReading(question="which of two equally heavy values goes back up (a tie)",
+                     reading=f"{_moved(found)} goes back",
+                     result="; ".join(f"{z} {d}" for z, d in found), favoured=list(found) == published)
         for found in sorted(outcomes)
     ]  # fmt: skip
     raw = {"HIV": "14248", "Indigestion": "14248", "Flu": "14248", "Cancer": "14247"}

@@ -23,7 +23,7 @@ from hushtable.policy.policy import Policy
 from hushtable.registry import algorithms
 from hushtable.table.ranks import dense_ranks
 
-__all__ = ["ALP", "DIF", "QUASI", "STATUS", "Point", "Setting", "attacked", "measured", "records", "sample"]
+__all__ = ["ALP", "DIF", "QUASI", "STATUS", "Point", "WangSetting", "attacked", "measured", "records", "sample"]
 
 QUASI = ("age", "education", "sex", "occupation", "native-country", "salary-class")
 STATUS = "marital-status"
@@ -51,7 +51,7 @@ def sample(n: int, seed: int, turn: int) -> pa.Table:
 
 
 @dataclass(frozen=True)
-class Setting:
+class WangSetting:
     """What is run: k, the bounds of protected values (none: k-anonymity alone), and the share v."""
 
     k: int
@@ -125,12 +125,12 @@ def attacked(release: Release, column: str, protected: Sequence[str]) -> tuple[i
 
 
 @cache
-def measured(setting: Setting, n: int, seed: int, repeats: int, timed: bool = False) -> Point:
+def measured(setting: WangSetting, n: int, seed: int, repeats: int, timed: bool = False) -> Point:
     """Run a setting on several samples.
 
     Parameters
     ----------
-    setting : Setting
+    setting : WangSetting
     n, seed, repeats : int
         Size of the samples, their seed, and how many.
     timed : bool

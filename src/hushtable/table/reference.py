@@ -83,7 +83,6 @@ class Attribute:
         numbers: npt.ArrayLike | None = None,
         categories: npt.ArrayLike | None = None,
         levels: Sequence[npt.ArrayLike] = (),
-        level_labels: Sequence[Sequence[str]] = (),
     ) -> Attribute:
         """Build by hand, for tests and examples."""
         cats = None if categories is None else np.asarray(categories, dtype=np.int64)
@@ -96,7 +95,6 @@ class Attribute:
             categories=cats,
             n_categories=0 if cats is None else int(cats.max()) + 1,
             levels=tuple(np.asarray(level, dtype=np.int64) for level in levels),
-            level_labels=tuple(tuple(row) for row in level_labels),
         )
 
     @property

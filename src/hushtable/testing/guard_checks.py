@@ -17,7 +17,7 @@ from hushtable.errors import IncompatibleError, Infeasible, NotFound
 from hushtable.models.base import PrivacyModel
 from hushtable.registry import algorithms as known_algorithms
 from hushtable.registry import models as known_models
-from hushtable.release.guards.base import Guard
+from hushtable.release.guard import Guard
 from hushtable.release.plan import Plan
 from hushtable.testing.cases import Case, chosen_forms, random_case
 from hushtable.testing.examples import model_examples

@@ -36,7 +36,7 @@ from hushtable.hierarchy.prefix import Prefix
 from hushtable.hierarchy.standard import Standard
 from hushtable.hierarchy.taxonomy import Taxonomy
 from hushtable.models.base import PrivacyModel
-from hushtable.release.guards.base import Guard
+from hushtable.release.guard import Guard
 from hushtable.release.plan import Plan
 from hushtable.schema.columns import Kind, Missing, Role
 from hushtable.table.plan import ColumnPlan

@@ -22,11 +22,11 @@ from hushtable.testing.cases import Case, random_case
 from hushtable.testing.examples import model_examples
 from hushtable.testing.require import require
 
-__all__ = ["Known", "check_known_algorithm", "guesses"]
+__all__ = ["Guesses", "check_known_algorithm", "guesses"]
 
 
 @dataclass(frozen=True)
-class Known:
+class Guesses:
     """Guesses of the adversary, added up.
 
     Attributes
@@ -44,8 +44,8 @@ class Known:
     promised: float = 0.0
     openly: float = 0.0
 
-    def __add__(self, other: Known) -> Known:
-        return Known(
+    def __add__(self, other: Guesses) -> Guesses:
+        return Guesses(
             self.releases + other.releases,
             self.targets + other.targets,
             self.right + other.right,
@@ -54,18 +54,18 @@ class Known:
         )
 
 
-def guesses(models: Sequence[PrivacyModel], algorithm: Algorithm, case: Case, *, worlds: int = 48) -> Known:
+def guesses(models: Sequence[PrivacyModel], algorithm: Algorithm, case: Case, *, worlds: int = 48) -> Guesses:
     """Release a case, if it can be, and let the adversary guess the values of its disease column."""
     case = case.suited(algorithm)
     try:
         plan = case.plan(models, algorithm, seed=case.seed)
         release = local.run(case.table, plan)
     except (IncompatibleError, Infeasible, NotFound):
-        return Known()
+        return Guesses()
     except DataError as error:
         if error.code != "all-unknown":
             raise
-        return Known()
+        return Guesses()
     view = View.of(release)
     # a plug-in's algorithm need not be registered
     vars(view)["algorithm"] = algorithm
@@ -74,12 +74,12 @@ def guesses(models: Sequence[PrivacyModel], algorithm: Algorithm, case: Case, *,
     except UsageError as error:
         raise AssertionError(f"{algorithm.name} does not make its own release again: {error}") from error
     openly = result.counts["right by the published shares alone, expected"]
-    return Known(1, result.targets, result.successes, result.baseline * result.targets, openly * result.targets)
+    return Guesses(1, result.targets, result.successes, result.baseline * result.targets, openly * result.targets)
 
 
 def check_known_algorithm(
     algorithm: Algorithm, *, models: Sequence[str] | None = None, seed: int = 0, worlds: int = 48
-) -> Known:
+) -> Guesses:
     """Check that somebody who knows the algorithm guesses no better than its models promise, beyond the interval.
 
     Parameters
@@ -94,7 +94,7 @@ def check_known_algorithm(
 
     Returns
     -------
-    Known
+    Guesses
         What was guessed.
 
     Raises
@@ -103,7 +103,7 @@ def check_known_algorithm(
         If more was guessed than the algorithm declares.
     """
     names = [n for n, cls in known_models.items() if issubclass(cls, SensitiveModel)] if models is None else models
-    found = Known()
+    found = Guesses()
     for i, name in enumerate(names):
         case = random_case(seed + i, 20)
         for example in model_examples(known_models[name], case, 1):

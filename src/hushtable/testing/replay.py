@@ -17,7 +17,7 @@ from hushtable.algorithms.base import Algorithm, Partition, Problem, Recoding
 from hushtable.algorithms.earlier import Counterfeits
 from hushtable.arrays import IntArray
 from hushtable.engines import local
-from hushtable.release.guards.base import Guard
+from hushtable.release.guard import Guard
 from hushtable.release.plan import Plan
 from hushtable.release.recode import Recoded
 from hushtable.table.coins import Coins

@@ -11,9 +11,9 @@ from pyspark.sql import DataFrame
 
 from hushtable.algorithms.base import Partition
 from hushtable.engines.spark.combinations import Combinations
-from hushtable.engines.spark.driver_rows import Known, draw_classes
+from hushtable.engines.spark.driver_rows import DriverRows, draw_classes
 from hushtable.engines.spark.packing import Packing
-from hushtable.engines.spark.published import Counted
+from hushtable.engines.spark.published import CountedCells
 from hushtable.release.recode import recode
 
 __all__ = ["KNOWN", "drawn_classes"]
@@ -25,11 +25,11 @@ KNOWN = 100_000
 def drawn_classes(
     combinations: Combinations,
     shown: DataFrame,
-    counted: Counted,
+    counted: CountedCells,
     packing: Packing,
     partition: Partition | None = None,
     lost: Callable[[float], DataFrame | None] = lambda share: None,
-) -> Known:
+) -> DriverRows:
     """Return some whole classes, and as large a share of what is suppressed.
 
     Parameters
@@ -37,7 +37,7 @@ def drawn_classes(
     combinations : Combinations
     shown : DataFrame
         The combinations that are published, and their rows n, with their packed cells g0, g1, ...
-    counted : Counted
+    counted : CountedCells
     packing : Packing
         Of the cells.
     partition : Partition, optional
@@ -67,4 +67,4 @@ def drawn_classes(
     labels = spread.column("class").to_numpy().astype(np.int64)
     partition = replace(partition or Partition(labels, 0), labels=labels, n_groups=len(chosen))
     recoded = recode(table, partition, content.plan.algorithm.recoding)
-    return Known(replace(combinations.problem, store=table), partition, recoded, tuples, weight)
+    return DriverRows(replace(combinations.problem, store=table), partition, recoded, tuples, weight)

@@ -20,10 +20,10 @@ from pyspark.sql import functions as F
 
 from hushtable.arrays import FloatArray, IntArray
 from hushtable.engines.spark.combinations import Combinations
-from hushtable.engines.spark.driver_rows import Known
+from hushtable.engines.spark.driver_rows import DriverRows
 from hushtable.engines.spark.jobs import changed_input
 from hushtable.engines.spark.packing import Packing
-from hushtable.engines.spark.published import Counted
+from hushtable.engines.spark.published import CountedCells
 from hushtable.release.comparison import TupleSums, Values
 from hushtable.release.counted import CountedComparison
 from hushtable.release.forms.base import Cells, cells_of
@@ -36,9 +36,9 @@ def compared(
     combinations: Combinations,
     shown: DataFrame,
     lost: DataFrame | None,
-    counted: Counted,
+    counted: CountedCells,
     packing: Packing,
-    known: Known,
+    known: DriverRows,
 ) -> CountedComparison:
     """Compare a release with its original, counted by Spark.
 
@@ -49,10 +49,10 @@ def compared(
         The combinations that are published, and their rows n, with their packed cells g0, g1, ...
     lost : DataFrame, optional
         Those that are suppressed, and their rows n.
-    counted : Counted
+    counted : CountedCells
     packing : Packing
         Of the cells.
-    known : Known
+    known : DriverRows
         Some whole classes.
     """
     first, sizes = counted.classes(packing)

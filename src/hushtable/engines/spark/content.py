@@ -23,7 +23,7 @@ from hushtable.algorithms.base import Problem
 from hushtable.arrays import AnyArray, IntArray
 from hushtable.engines import local
 from hushtable.engines.spark.dictionaries import Dictionary, coded, dictionaries, whole
-from hushtable.engines.spark.jobs import Jobs, changed_input, spark_errors
+from hushtable.engines.spark.jobs import SparkJobs, changed_input, spark_errors
 from hushtable.engines.spark.packing import Packing
 from hushtable.engines.spark.people import UNITS, with_units
 from hushtable.errors import PolicyError
@@ -38,11 +38,11 @@ from hushtable.table.people import PERSON_UNITS
 from hushtable.table.plan import ColumnPlan, TablePlan
 from hushtable.table.ranks import dense_ranks
 
-__all__ = ["AlikeRows", "Content", "Tuples", "alike_rows", "tasks_can_count"]
+__all__ = ["AlikeRows", "Content", "SparkRows", "alike_rows", "tasks_can_count"]
 
 
 @dataclass(frozen=True)
-class Tuples:
+class SparkRows:
     """The distinct combinations of a table.
 
     Attributes
@@ -81,7 +81,7 @@ class Content:
 
     Parameters
     ----------
-    jobs : Jobs
+    jobs : SparkJobs
     frame : pyspark.sql.DataFrame
     plan : Plan
     most : int
@@ -95,7 +95,7 @@ class Content:
         Where a column of the policy stands.
     """
 
-    def __init__(self, jobs: Jobs, frame: DataFrame, plan: Plan, most: int) -> None:
+    def __init__(self, jobs: SparkJobs, frame: DataFrame, plan: Plan, most: int) -> None:
         self.jobs, self.plan = jobs, plan
         names = check_names(frame.columns, "The table")
         check_columns(names, plan.table)
@@ -239,7 +239,7 @@ class Content:
         """The plan of the coded columns alone."""
         return replace(self.plan.table, columns=self._coded_columns, entity=None)
 
-    def tuples(self, counted: DataFrame | None = None) -> Tuples:
+    def tuples(self, counted: DataFrame | None = None) -> SparkRows:
         """Bring the distinct combinations to the driver; ``counted`` has them with their rows n, if that was done."""
         by = [*self.keys, *self.rest_keys, *self.units]
         if counted is None and self._alike is not None:
@@ -255,7 +255,7 @@ class Content:
             raise changed_input()
         return tuples
 
-    def _tuples_here(self, alike: AlikeRows) -> Tuples:
+    def _tuples_here(self, alike: AlikeRows) -> SparkRows:
         """Number the combinations that the driver has; spellings of one value are one."""
         own = self._places(self.dictionaries)
         places = [shared[place] for shared, place in zip(own, alike.places, strict=True)]
@@ -265,15 +265,15 @@ class Content:
         n, chosen = len(self.quasi), [place[first] for place in places]
         return self.tuples_of([*self.quasi_packing.pack(chosen[:n]), *self.rest_packing.pack(chosen[n:])], counts)
 
-    def tuples_of(self, numbers: Sequence[IntArray], counts: IntArray) -> Tuples:
+    def tuples_of(self, numbers: Sequence[IntArray], counts: IntArray) -> SparkRows:
         """Read combinations from the columns that rows are joined by."""
         cut = len(self.keys)
         places = self.quasi_packing.unpack(numbers[:cut])
         places += self.rest_packing.unpack(numbers[cut : cut + len(self.rest_keys)])
         units = numbers[-1] if self.weighted else np.empty(0, dtype=np.int64)
-        return Tuples(tuple(places), counts.astype(np.int64), units, tuple(numbers))
+        return SparkRows(tuple(places), counts.astype(np.int64), units, tuple(numbers))
 
-    def problem(self, tuples: Tuples) -> Problem:
+    def problem(self, tuples: SparkRows) -> Problem:
         """Return what an algorithm is given: the combinations, spread out to rows of codes."""
         rows = tuples.of_row
         columns = [d.rows(p[rows]) for d, p in zip(self.dictionaries, tuples.places, strict=True)]
@@ -345,7 +345,7 @@ class AlikeRows:
     counts: IntArray
 
 
-def alike_rows(jobs: Jobs, work: DataFrame, places: Sequence[int], most: int) -> AlikeRows | None:
+def alike_rows(jobs: SparkJobs, work: DataFrame, places: Sequence[int], most: int) -> AlikeRows | None:
     """Count the rows that are alike in these columns (named c0, c1, ...); None if tasks find more than ``most``."""
     names = [f"c{at}" for at in places]
     what = "reading the columns"

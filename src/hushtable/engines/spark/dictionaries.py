@@ -13,7 +13,7 @@ from pyspark.sql import functions as F
 from pyspark.sql.types import LongType, StructField, StructType
 
 from hushtable.arrays import AnyArray, IntArray
-from hushtable.engines.spark.jobs import Jobs
+from hushtable.engines.spark.jobs import SparkJobs
 from hushtable.io.dictionaries import from_codes
 
 __all__ = ["Dictionary", "coded", "dictionaries", "looked_up", "numbered", "whole", "with_numbers"]
@@ -55,7 +55,7 @@ class Dictionary:
         return from_codes(renumber[places], self.values.filter(pa.array(keep)))
 
 
-def dictionaries(jobs: Jobs, work: DataFrame, places: Sequence[int]) -> list[Dictionary]:
+def dictionaries(jobs: SparkJobs, work: DataFrame, places: Sequence[int]) -> list[Dictionary]:
     """Find the distinct values of these columns (named c0, c1, ... in ``work``), few passes over the table for all."""
     found: list[Dictionary] = []
     for first in range(0, len(places), _PASS):
@@ -63,7 +63,7 @@ def dictionaries(jobs: Jobs, work: DataFrame, places: Sequence[int]) -> list[Dic
     return found
 
 
-def _one_pass(jobs: Jobs, work: DataFrame, places: Sequence[int]) -> list[Dictionary]:
+def _one_pass(jobs: SparkJobs, work: DataFrame, places: Sequence[int]) -> list[Dictionary]:
     names = [f"c{at}" for at in places]
     which = F.grouping_id(*names).alias("which")
     counted = work.groupingSets([[name] for name in names], *names).agg(which, F.count(F.lit(1)).alias("n"))
@@ -85,7 +85,7 @@ def whole(values: pa.Array | pa.ChunkedArray) -> pa.Array:
 
 
 def coded(
-    jobs: Jobs,
+    jobs: SparkJobs,
     work: DataFrame,
     found: Sequence[Dictionary],
     more: Sequence[dict[str, AnyArray]] | None = None,
@@ -103,7 +103,7 @@ def coded(
 
 
 def numbered(
-    jobs: Jobs, frame: DataFrame, column: str, values: pa.Array | pa.ChunkedArray, numbers: Mapping[str, AnyArray]
+    jobs: SparkJobs, frame: DataFrame, column: str, values: pa.Array | pa.ChunkedArray, numbers: Mapping[str, AnyArray]
 ) -> DataFrame:
     """Give every row the numbers of its value in a column, under their names; null for one not among the values."""
     missing = values.is_null().to_numpy(zero_copy_only=False)
@@ -130,7 +130,7 @@ def looked_up(place: Column, numbers: AnyArray) -> Column:
 
 
 def with_numbers(
-    jobs: Jobs, frame: DataFrame, places: Sequence[Column], numbers: Sequence[dict[str, AnyArray]]
+    jobs: SparkJobs, frame: DataFrame, places: Sequence[Column], numbers: Sequence[dict[str, AnyArray]]
 ) -> DataFrame:
     """Add, for each column of places, the numbers at them, under their names."""
     for j, (place, named) in enumerate(zip(places, numbers, strict=True)):

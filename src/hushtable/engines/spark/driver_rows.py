@@ -10,22 +10,22 @@ import pyarrow as pa
 from hushtable import rng
 from hushtable.algorithms.base import Partition, Problem
 from hushtable.arrays import IntArray
-from hushtable.engines.spark.content import Content, Tuples
+from hushtable.engines.spark.content import Content, SparkRows
 from hushtable.release.comparison import RowComparison
 from hushtable.release.recode import Recoded
 
-__all__ = ["Known", "draw_classes"]
+__all__ = ["DriverRows", "draw_classes"]
 
 
 @dataclass(frozen=True)
-class Known:
+class DriverRows:
     """Rows that the driver knows, and their classes.
 
     Attributes
     ----------
     problem, partition, recoded
         As on one machine; rows are those of ``tuples``, spread out.
-    tuples : Tuples
+    tuples : SparkRows
     weight : float
         1 where these are all rows; less where whole classes were drawn: see ``draw_classes``.
     """
@@ -33,7 +33,7 @@ class Known:
     problem: Problem
     partition: Partition
     recoded: Recoded
-    tuples: Tuples
+    tuples: SparkRows
     weight: float = 1.0
 
     @property

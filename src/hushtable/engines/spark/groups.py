@@ -28,11 +28,11 @@ from hushtable.engines.spark.class_draws import drawn_classes
 from hushtable.engines.spark.combinations import Combinations
 from hushtable.engines.spark.compared import compared
 from hushtable.engines.spark.dictionaries import looked_up
-from hushtable.engines.spark.driver_rows import Known
+from hushtable.engines.spark.driver_rows import DriverRows
 from hushtable.engines.spark.jobs import spark_errors
 from hushtable.engines.spark.people import UNITS
 from hushtable.engines.spark.publish import Cellbook, numbered_cells, rows_in_turn, shown_columns
-from hushtable.engines.spark.published import Counted
+from hushtable.engines.spark.published import CountedCells
 from hushtable.release.comparison import Comparison
 from hushtable.release.forms.base import cells_of
 from hushtable.table.coins import Coins
@@ -339,7 +339,7 @@ class SparkGroups:
         inside = (F.col("turn") > F.col("at")) & (F.col("turn") <= F.col("at") + F.col("n"))
         return rows.unionByName(shown_columns(content, taking.filter(inside), numbers)), cells
 
-    def compare(self, partition: Partition, counted: Counted, book: Cellbook) -> tuple[Known, Comparison]:
+    def compare(self, partition: Partition, counted: CountedCells, book: Cellbook) -> tuple[DriverRows, Comparison]:
         """Return some whole classes, and the release beside its original."""
         combinations = self._combinations
         if self._parts:

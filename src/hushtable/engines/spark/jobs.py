@@ -17,7 +17,7 @@ from pyspark.sql.types import StructType
 from hushtable.algorithms.base import Progress
 from hushtable.errors import DataError
 
-__all__ = ["SMALL", "Jobs", "changed_input", "has_ended", "if_there", "spark_errors"]
+__all__ = ["SMALL", "SparkJobs", "changed_input", "has_ended", "if_there", "spark_errors"]
 
 SMALL = 500_000
 """Tables up to so many rows are sent to every executor instead of being shuffled."""
@@ -84,7 +84,7 @@ def changed_input() -> DataError:
 
 
 @dataclass
-class Jobs:
+class SparkJobs:
     """What one run asks of Spark.
 
     Attributes
@@ -101,7 +101,7 @@ class Jobs:
     tag: str = field(default_factory=lambda: f"hushtable-{secrets.token_hex(6)}")
 
     @contextmanager
-    def run(self) -> Iterator[Jobs]:
+    def run(self) -> Iterator[SparkJobs]:
         """Tag every job of the run, so that stopping it stops them too; let go of what was held."""
         self.spark.addTag(self.tag)
         try:

@@ -22,7 +22,7 @@ from hushtable.engines.spark import part_files
 from hushtable.engines.spark.content import Content
 from hushtable.engines.spark.jobs import changed_input
 from hushtable.engines.spark.publish import Cellbook
-from hushtable.engines.spark.published import Counted, Shown
+from hushtable.engines.spark.published import CountedCells, Shown
 from hushtable.engines.spark.repeated import Differing
 from hushtable.engines.stored import RUN_ROWS
 from hushtable.io.dictionaries import encode, from_codes, look_up
@@ -78,7 +78,7 @@ class Listed:
         cells |= self._rows.values
         return pa.table({name: cells[name] for name in self.names})
 
-    def count(self, problem: Problem) -> Counted:
+    def count(self, problem: Problem) -> CountedCells:
         """Count what is to be published, by its cells; once Spark made a DataFrame of it, what that shows."""
         if "_shown" in self.__dict__:
             return self._shown.count(problem)
@@ -93,7 +93,7 @@ class Listed:
         for number, part in enumerate(parts_of(int(ends[-1]), part_files.ONE_FILE if many else None)):
             write_pieces(self._pieces(part, ends), self._table.schema, place / part_files.part_name(number))
 
-    def count_written(self, problem: Problem, place: Path) -> Counted:
+    def count_written(self, problem: Problem, place: Path) -> CountedCells:
         """Count what was written, without weights."""
         self.jobs.progress(1.0, "verifying")
         table, times = count_neighbours(place, self.names, RUN_ROWS)
@@ -115,7 +115,7 @@ class Listed:
             edges = np.concatenate([[start], ends[first:last], [end]])
             yield Repeated(self._table.slice(first, last + 1 - first), np.diff(edges))
 
-    def _counted(self, problem: Problem, table: pa.Table, times: IntArray, units: IntArray) -> Counted:
+    def _counted(self, problem: Problem, table: pa.Table, times: IntArray, units: IntArray) -> CountedCells:
         plan = self.plan.table
         cells = []
         for name, known in zip(plan.named(Role.QUASI), self.book.cells, strict=True):
@@ -133,6 +133,6 @@ class Listed:
         counts, weights = np.zeros(len(first), dtype=np.int64), np.zeros(len(first), dtype=np.int64)
         np.add.at(counts, of_row, times)
         np.add.at(weights, of_row, units)
-        return Counted(
+        return CountedCells(
             tuple(own[first] for own in cells), {name: codes[name][first] for name in names}, counts, weights
         )

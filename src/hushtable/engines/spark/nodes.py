@@ -16,19 +16,19 @@ from hushtable.engines.spark.class_draws import drawn_classes
 from hushtable.engines.spark.combinations import Combinations
 from hushtable.engines.spark.compared import compared
 from hushtable.engines.spark.dictionaries import looked_up, with_numbers
-from hushtable.engines.spark.driver_rows import Known
+from hushtable.engines.spark.driver_rows import DriverRows
 from hushtable.engines.spark.packing import Packing
 from hushtable.engines.spark.publish import Cellbook, shown_columns
-from hushtable.engines.spark.published import Counted
+from hushtable.engines.spark.published import CountedCells
 from hushtable.release.comparison import Comparison
 from hushtable.release.forms.base import Cells, cells_of
 from hushtable.table.encoded import QuasiColumn
 from hushtable.table.inferred import check_inferred_kind, is_inferred
 
-__all__ = ["Nodes"]
+__all__ = ["RecodedNode"]
 
 
-class Nodes:
+class RecodedNode:
     """A table that is recoded to one node of the lattice.
 
     Parameters
@@ -117,7 +117,7 @@ class Nodes:
         numbers = self._book.packing.pack_columns([F.col(f"x{j}") for j in range(n)])
         return shown_columns(content, rows, {f"g{i}": number for i, number in enumerate(numbers)}), self._book
 
-    def compare(self, partition: Partition, counted: Counted, book: Cellbook) -> tuple[Known, Comparison]:
+    def compare(self, partition: Partition, counted: CountedCells, book: Cellbook) -> tuple[DriverRows, Comparison]:
         """Return some whole classes, and the release beside its original."""
         combinations, shown = self._combinations, self._at_node()
         if self._lost:
@@ -126,7 +126,7 @@ class Nodes:
         known = drawn_classes(combinations, shown, counted, book.packing, partition, self._lost_share)
         return known, compared(combinations, shown, self._lost_share(), counted, book.packing, known)
 
-    def _check_kinds(self, counted: Counted) -> None:
+    def _check_kinds(self, counted: CountedCells) -> None:
         """Refuse kinds that only suppressed records decide, as one machine does."""
         plan, finish = self._content.plan.table, self._combinations.finish
         for j, quasi in enumerate(finish.quasi):

@@ -13,7 +13,7 @@ from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
 from hushtable.engines.spark.dictionaries import with_numbers
-from hushtable.engines.spark.jobs import Jobs
+from hushtable.engines.spark.jobs import SparkJobs
 from hushtable.engines.spark.paths import to_write
 from hushtable.errors import VerificationError
 
@@ -43,7 +43,7 @@ def write_as_they_are(frame: DataFrame, place: Path) -> None:
     _tidy(place)
 
 
-def write_parts(jobs: Jobs, frame: DataFrame, place: Path) -> None:
+def write_parts(jobs: SparkJobs, frame: DataFrame, place: Path) -> None:
     """Write parts of ``ONE_FILE`` rows each.
 
     Spark's own partitions end where samples of the input say, so that their sizes would tell of its order.

@@ -15,7 +15,7 @@ from pyspark.sql import Column, DataFrame, Window
 from pyspark.sql import functions as F
 from pyspark.sql.types import DoubleType, FloatType, NumericType, StringType
 
-from hushtable.engines.spark.jobs import Jobs
+from hushtable.engines.spark.jobs import SparkJobs
 from hushtable.errors import DataError
 from hushtable.schema.columns import Kind
 from hushtable.schema.prepare import prepare
@@ -29,7 +29,11 @@ UNITS = "units"
 
 
 def with_units(
-    jobs: Jobs, work: DataFrame, plan: TablePlan, entity: str, ranks: Callable[[DataFrame], tuple[DataFrame, list[str]]]
+    jobs: SparkJobs,
+    work: DataFrame,
+    plan: TablePlan,
+    entity: str,
+    ranks: Callable[[DataFrame], tuple[DataFrame, list[str]]],
 ) -> DataFrame:
     """Return the rows with their weights, or as they are where every person has one row.
 
@@ -65,7 +69,7 @@ def with_units(
     return work.withColumn(UNITS, share + extra).drop("rows_of", *order)
 
 
-def _check_missing(jobs: Jobs, work: DataFrame, plan: TablePlan, entity: str) -> None:
+def _check_missing(jobs: SparkJobs, work: DataFrame, plan: TablePlan, entity: str) -> None:
     """Raise if a row is nobody's; only values that may mean that are looked at one by one."""
     suspects = work.filter(_suspicious(work, entity, plan.missing_values)).groupBy(entity).count()
     found = jobs.collect(suspects, "counting people").combine_chunks()
@@ -82,7 +86,7 @@ def _check_missing(jobs: Jobs, work: DataFrame, plan: TablePlan, entity: str) ->
         )
 
 
-def _check_names(jobs: Jobs, work: DataFrame, plan: TablePlan, entity: str) -> None:
+def _check_names(jobs: SparkJobs, work: DataFrame, plan: TablePlan, entity: str) -> None:
     """Raise if two names differ in nothing that tells people apart."""
     if isinstance(work.schema[entity].dataType, StringType):
         names = work.select(F.col(entity).alias("name")).distinct().mapInArrow(_same_names, "name string")

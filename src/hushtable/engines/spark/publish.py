@@ -16,9 +16,9 @@ from pyspark.sql import Column, DataFrame, Window
 from pyspark.sql import functions as F
 
 from hushtable.arrays import AnyArray, BoolArray, IntArray
-from hushtable.engines.spark.content import Content, Tuples
+from hushtable.engines.spark.content import Content, SparkRows
 from hushtable.engines.spark.dictionaries import coded, dictionaries, numbered, with_numbers
-from hushtable.engines.spark.jobs import SMALL, Jobs
+from hushtable.engines.spark.jobs import SMALL, SparkJobs
 from hushtable.engines.spark.packing import Packing
 from hushtable.engines.spark.repeated import Differing, differing_rows
 from hushtable.kernels.grouping import number_rows
@@ -68,7 +68,7 @@ class Cellbook:
         """Whether every executor can hold all cells."""
         return all(len(cells) <= SMALL for cells in self.cells)
 
-    def show(self, jobs: Jobs, rows: DataFrame, numbers: Sequence[str]) -> DataFrame:
+    def show(self, jobs: SparkJobs, rows: DataFrame, numbers: Sequence[str]) -> DataFrame:
         """Replace packed numbers by cells: columns k0, k1, ..."""
         codes = self.packing.unpack_columns([F.col(name) for name in numbers])
         rows = rows.withColumns({f"x{j}": code for j, code in enumerate(codes)}).drop(*numbers)
@@ -77,7 +77,7 @@ class Cellbook:
             rows = rows.join(book, f"x{j}", "inner").drop(f"x{j}")
         return rows
 
-    def read(self, jobs: Jobs, rows: DataFrame, columns: Sequence[str]) -> tuple[DataFrame, list[Column]]:
+    def read(self, jobs: SparkJobs, rows: DataFrame, columns: Sequence[str]) -> tuple[DataFrame, list[Column]]:
         """Return rows with the numbers of the cells that these columns show: y0, y1, ..., null for another cell."""
         for j, (cells, name) in enumerate(zip(self.cells, columns, strict=True)):
             rows = numbered(jobs, rows, name, cells, {f"y{j}": np.arange(len(cells))})
@@ -85,7 +85,7 @@ class Cellbook:
 
 
 def published_rows(
-    content: Content, tuples: Tuples, recoded: Recoded, rows: IntArray | None = None
+    content: Content, tuples: SparkRows, recoded: Recoded, rows: IntArray | None = None
 ) -> tuple[DataFrame | Differing, Cellbook]:
     """Return the published rows: columns g0, g1, ... (packed cells), where people are counted weights, c0, c1, ...
 
@@ -94,7 +94,7 @@ def published_rows(
     Parameters
     ----------
     content : Content
-    tuples : Tuples
+    tuples : SparkRows
     recoded : Recoded
         Of the combinations, spread out.
     rows : int64 array, optional
@@ -124,7 +124,9 @@ def published_rows(
     return found, book
 
 
-def _by_column(content: Content, tuples: Tuples, ranks: Sequence[IntArray], label: IntArray) -> list[IntArray] | None:
+def _by_column(
+    content: Content, tuples: SparkRows, ranks: Sequence[IntArray], label: IntArray
+) -> list[IntArray] | None:
     """Return the cell of every value, column by column, if cells depend on nothing else."""
     kept = np.flatnonzero(label >= 0)
     found = []
@@ -139,7 +141,7 @@ def _by_column(content: Content, tuples: Tuples, ranks: Sequence[IntArray], labe
 
 
 def _recode_columns(
-    content: Content, tuples: Tuples, book: Cellbook, of_value: Sequence[IntArray], gone: BoolArray
+    content: Content, tuples: SparkRows, book: Cellbook, of_value: Sequence[IntArray], gone: BoolArray
 ) -> DataFrame:
     """Recode every column by itself; combinations that are suppressed are left out."""
     n, rows = len(content.quasi), content.rows
@@ -154,7 +156,7 @@ def _recode_columns(
     return shown_columns(content, rows, {f"g{i}": number for i, number in enumerate(numbers)})
 
 
-def _look_up(content: Content, tuples: Tuples, packed: Sequence[IntArray], label: IntArray) -> DataFrame:
+def _look_up(content: Content, tuples: SparkRows, packed: Sequence[IntArray], label: IntArray) -> DataFrame:
     """Find the cells of every row by its combination; suppressed and divided combinations are left out."""
     keys, chosen = _deciding_keys(content, tuples, label)
     chosen = chosen[label[chosen] >= 0]
@@ -164,7 +166,7 @@ def _look_up(content: Content, tuples: Tuples, packed: Sequence[IntArray], label
 
 
 def _look_up_divided(
-    content: Content, tuples: Tuples, packed: Sequence[IntArray], labels: IntArray, divided: IntArray
+    content: Content, tuples: SparkRows, packed: Sequence[IntArray], labels: IntArray, divided: IntArray
 ) -> DataFrame:
     """Find the cells of rows whose combination is in several classes: the first rows in canonical order come first.
 
@@ -203,7 +205,7 @@ def numbered_cells(content: Content, book: DataFrame, keep: Sequence[str]) -> tu
     return content.jobs.hold(coded(content.jobs, named, found, more).select(*keep, *numbers)), cells
 
 
-def _deciding_keys(content: Content, tuples: Tuples, value: IntArray) -> tuple[dict[str, IntArray], IntArray]:
+def _deciding_keys(content: Content, tuples: SparkRows, value: IntArray) -> tuple[dict[str, IntArray], IntArray]:
     """Return the fewest keys of rows that decide a value per combination, and combinations that have each once."""
     n = len(content.quasi)
     of_tuple, first = number_rows(tuples.places[:n], content.quasi_packing.sizes)

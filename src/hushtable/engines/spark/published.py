@@ -37,11 +37,11 @@ from hushtable.release.verify import Published, Verification, verify
 from hushtable.schema.columns import Role
 from hushtable.table.plan import TablePlan
 
-__all__ = ["Counted", "Shown", "judge"]
+__all__ = ["CountedCells", "Shown", "judge"]
 
 
 @dataclass(frozen=True)
-class Counted:
+class CountedCells:
     """A published table, counted: one entry for every combination of cells and sensitive values.
 
     Attributes
@@ -68,7 +68,7 @@ class Counted:
         np.add.at(sizes, owner, self.rows)
         return first, sizes
 
-    def same_as(self, other: Counted) -> bool:
+    def same_as(self, other: CountedCells) -> bool:
         """Whether another count found the same rows."""
         return self._fingerprint() == other._fingerprint()
 
@@ -157,7 +157,7 @@ class Shown:
         """Let go of the kept rows."""
         self.kept.unpersist()
 
-    def count(self, problem: Problem, frame: DataFrame | None = None) -> Counted:
+    def count(self, problem: Problem, frame: DataFrame | None = None) -> CountedCells:
         """Count the published table, or the same table read from where it was written (then without weights)."""
         jobs, plan = self.jobs, self.plan.table
         shown = dict(zip(self.names, self.columns, strict=True))
@@ -189,14 +189,14 @@ class Shown:
         cells = self.book.packing.unpack(numbers[:cut])
         codes_of = dict(zip(names, rest.unpack(numbers[cut:]), strict=True))
         counts, units = (found.column(name).to_numpy().astype(np.int64) for name in ("n", "u"))
-        return Counted(tuple(cells), codes_of, counts, units)
+        return CountedCells(tuple(cells), codes_of, counts, units)
 
     def write(self, place: Path, many: bool) -> None:
         """Let executors write the rows into a folder, in parts of ``ONE_FILE`` rows, or in as many as they like."""
         with spark_errors("writing the release"):
             write_parts(self.jobs, self.frame, place) if many else write_as_they_are(self.frame, place)
 
-    def count_written(self, problem: Problem, place: Path) -> Counted:
+    def count_written(self, problem: Problem, place: Path) -> CountedCells:
         """Count what was written, without weights."""
         with self.jobs.run() as jobs:
             with spark_errors("reading the release again"):
@@ -227,7 +227,7 @@ class Shown:
 
 
 def judge(
-    book: Cellbook, plan: TablePlan, problem: Problem, recoded: Recoded | None, counted: Counted, expected: int
+    book: Cellbook, plan: TablePlan, problem: Problem, recoded: Recoded | None, counted: CountedCells, expected: int
 ) -> Verification:
     """Verify what was counted; population and background rows are recoded like the others, as on one machine."""
     if int(counted.rows.sum()) != expected:

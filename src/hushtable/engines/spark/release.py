@@ -26,7 +26,7 @@ from hushtable.release.comparison import Comparison
 from hushtable.release.exposure import Exposure
 from hushtable.release.kept import keep_sorted
 from hushtable.release.origin import Made
-from hushtable.release.plan import Account, Plan
+from hushtable.release.plan import AccountProtocol, Plan
 from hushtable.release.publish import publish
 from hushtable.release.recode import Recoded
 from hushtable.release.verify import Verification
@@ -37,7 +37,7 @@ from hushtable.table.stats import GroupStats
 if TYPE_CHECKING:
     from hushtable.engines.spark.engine import SparkOutcome
 
-__all__ = ["Counted", "SparkTable", "run_frame", "sampled_view"]
+__all__ = ["CountedRelease", "SparkTable", "run_frame", "sampled_view"]
 
 
 def run_frame(data: DataFrame, plan: Plan, progress: Progress | None = None) -> Release:
@@ -50,10 +50,10 @@ def run_frame(data: DataFrame, plan: Plan, progress: Progress | None = None) -> 
         except BaseException:
             outcome.shown.release()
             raise
-    return Release(SparkTable(outcome), plan, Counted(outcome))
+    return Release(SparkTable(outcome), plan, CountedRelease(outcome))
 
 
-def _held(outcome: SparkOutcome, data: DataFrame, plan: Plan) -> Account:
+def _held(outcome: SparkOutcome, data: DataFrame, plan: Plan) -> AccountProtocol:
     """Hold a release against the ledger: the driver makes it once more, and so knows who is in which class.
 
     Raises
@@ -115,7 +115,7 @@ class SparkTable:
 
 
 @dataclass(frozen=True)
-class Counted:
+class CountedRelease:
     """What Spark counted of a release and its original.
 
     Attributes

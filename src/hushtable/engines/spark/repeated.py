@@ -17,7 +17,7 @@ from pyspark.sql import functions as F
 from pyspark.sql.types import LongType, StructField, StructType
 
 from hushtable.arrays import IntArray
-from hushtable.engines.spark.content import Content, Tuples
+from hushtable.engines.spark.content import Content, SparkRows
 from hushtable.engines.spark.packing import Packing
 from hushtable.engines.spark.people import UNITS
 from hushtable.kernels.grouping import number_rows
@@ -91,7 +91,7 @@ class Differing:
 
 def differing_rows(
     content: Content,
-    tuples: Tuples,
+    tuples: SparkRows,
     packing: Packing,
     ranks: Sequence[IntArray],
     owner: IntArray,
@@ -103,7 +103,7 @@ def differing_rows(
     Parameters
     ----------
     content : Content
-    tuples : Tuples
+    tuples : SparkRows
     packing : Packing
         How the numbers of cells share numbers.
     ranks : sequence of int64 arrays

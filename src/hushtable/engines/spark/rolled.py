@@ -21,7 +21,7 @@ from hushtable.algorithms.store import Brought
 from hushtable.arrays import IntArray
 from hushtable.engines.spark.combinations import Combinations
 from hushtable.engines.spark.dictionaries import looked_up
-from hushtable.engines.spark.jobs import Jobs
+from hushtable.engines.spark.jobs import SparkJobs
 from hushtable.engines.spark.packing import Packing
 from hushtable.hierarchy.base import Coded
 from hushtable.table.stats import Key
@@ -36,7 +36,7 @@ _WIDEST = 2**22
 class _Shape:
     """What all tables of one search share."""
 
-    jobs: Jobs
+    jobs: SparkJobs
     coded: tuple[Coded, ...]
     keys: tuple[Key, ...]
     limit: int

@@ -12,10 +12,10 @@ from functools import cached_property
 from hushtable.arrays import AnyArray, IntArray
 from hushtable.engines.spark.combinations import Combinations
 from hushtable.engines.spark.groups import SparkGroups
-from hushtable.engines.spark.nodes import Nodes
+from hushtable.engines.spark.nodes import RecodedNode
 from hushtable.engines.spark.refuse import check_classes, check_groups, check_lattice, too_many
 from hushtable.engines.spark.rolled import SparkTuples
-from hushtable.engines.spark.summary import Summary
+from hushtable.engines.spark.summary import DriverSummary
 from hushtable.table.coins import Coins
 from hushtable.table.encoded import EncodedTable
 from hushtable.table.stats import Key
@@ -36,11 +36,11 @@ class SparkStore:
 
     Attributes
     ----------
-    applied : Summary, Nodes or SparkGroups
+    applied : DriverSummary, RecodedNode or SparkGroups
         How the partition is applied, once there is one.
     """
 
-    applied: Summary | Nodes | SparkGroups
+    applied: DriverSummary | RecodedNode | SparkGroups
 
     def __init__(self, combinations: Combinations, driver_rows: int, group_rows: int) -> None:
         self._combinations, self._driver_rows, self._group_rows = combinations, driver_rows, group_rows
@@ -89,8 +89,8 @@ class SparkStore:
         return self._summary.table
 
     @cached_property
-    def _summary(self) -> Summary:
-        return Summary(self._combinations)
+    def _summary(self) -> DriverSummary:
+        return DriverSummary(self._combinations)
 
     def tuples(self, keys: Sequence[Key]) -> SparkTuples:
         """Return the combinations that models look at; they are rolled up where they are."""
@@ -101,7 +101,7 @@ class SparkStore:
 
     def recode(self, levels: IntArray, left_out: AnyArray) -> None:
         """Recode every column to its level."""
-        self.applied = Nodes(self._combinations, levels, left_out)
+        self.applied = RecodedNode(self._combinations, levels, left_out)
 
     def groups(self, coins: Coins | None = None) -> SparkGroups:
         """Return all combinations as one group, to be divided where they are."""

@@ -14,11 +14,11 @@ from hushtable.release.verify import Evidence, needed_and_achieved
 from hushtable.table.reference import Reference
 from hushtable.table.stats import GroupStats
 
-__all__ = ["Verdict", "judge", "judge_ranges", "judge_stats", "named", "table_breaks"]
+__all__ = ["GroupVerdict", "judge", "judge_ranges", "judge_stats", "named", "table_breaks"]
 
 
 @dataclass(frozen=True)
-class Verdict:
+class GroupVerdict:
     """The models' verdict on one group of rows.
 
     Attributes
@@ -53,7 +53,7 @@ class Verdict:
         return "; ".join(f"{named(model)} requires {needed}, but would have {has}" for model, needed, has in found)
 
 
-def judge(problem: Problem, groups: Sequence[AnyArray]) -> list[Verdict]:
+def judge(problem: Problem, groups: Sequence[AnyArray]) -> list[GroupVerdict]:
     """Judge groups of rows as if each were a class; groups may overlap.
 
     Rows of population and background tables count as what they are.
@@ -64,18 +64,18 @@ def judge(problem: Problem, groups: Sequence[AnyArray]) -> list[Verdict]:
     return judge_ranges(problem, rows, starts, ends)
 
 
-def judge_ranges(problem: Problem, rows: AnyArray, starts: IntArray, ends: IntArray) -> list[Verdict]:
+def judge_ranges(problem: Problem, rows: AnyArray, starts: IntArray, ends: IntArray) -> list[GroupVerdict]:
     """Judge the groups ``rows[starts[g]:ends[g]]``."""
     return judge_stats(problem, problem.table.stats(rows, starts, ends, problem.model.histogram_keys()))
 
 
-def judge_stats(problem: Problem, stats: GroupStats) -> list[Verdict]:
+def judge_stats(problem: Problem, stats: GroupStats) -> list[GroupVerdict]:
     """Judge groups by their statistics."""
     members = problem.model.part(table_level=False).members
     scores = [m.score(stats, problem.reference).tolist() for m in members]
     good = [m.satisfied(stats, problem.reference).tolist() for m in members]
     return [
-        Verdict(
+        GroupVerdict(
             people,
             tuple((m, s[g], ok[g]) for m, s, ok in zip(members, scores, good, strict=True)),
             stats,

@@ -30,7 +30,7 @@ from hushtable.models.compose import AllOf
 from hushtable.params import Between, Positive
 from hushtable.release.forms.base import Cells, Form, Widening
 from hushtable.release.forms.widening import widen
-from hushtable.release.guards.base import Guard
+from hushtable.release.guard import Guard
 from hushtable.release.recode import Recoded, class_numbers
 from hushtable.schema.columns import Role
 from hushtable.table.coins import Coins

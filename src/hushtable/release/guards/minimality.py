@@ -46,7 +46,7 @@ from hushtable.models.base import Stat
 from hushtable.models.compose import AllOf
 from hushtable.models.k_anonymity import KAnonymity
 from hushtable.params import Between
-from hushtable.release.guards.base import Guard
+from hushtable.release.guard import Guard
 from hushtable.table.coins import Coins
 from hushtable.table.encoded import EncodedTable, QuasiColumn
 from hushtable.table.stats import GroupStats

@@ -20,7 +20,7 @@ from hushtable.arrays import AnyArray, BoolArray, FloatArray, IntArray
 from hushtable.errors import DataError
 from hushtable.kernels.deal import draw_parts, draw_uniform, shuffle_runs
 from hushtable.release.forms.reading import Reading
-from hushtable.release.sample.rules import Condition, Rule, bad_rule
+from hushtable.release.sample.rules import ColumnCondition, Rule, bad_rule
 from hushtable.schema.columns import Kind
 from hushtable.schema.parse import convert
 from hushtable.schema.prepare import Prepared
@@ -38,7 +38,7 @@ class Fixed:
 
     prepared: Prepared
 
-    def holds(self, condition: Condition, rule: Rule, rows: IntArray) -> BoolArray:
+    def holds(self, condition: ColumnCondition, rule: Rule, rows: IntArray) -> BoolArray:
         """Return whether a condition holds in these rows."""
         data, codes = self.prepared, self._codes
         if data.kind in (Kind.NUMERIC, Kind.DATE):
@@ -74,7 +74,7 @@ class Drawn:
     atoms: AnyArray
     numbers: AnyArray | None = None
 
-    def holds(self, condition: Condition, rule: Rule, rows: IntArray) -> BoolArray:
+    def holds(self, condition: ColumnCondition, rule: Rule, rows: IntArray) -> BoolArray:
         """Return whether a condition holds in these rows."""
         reading, atoms = self.reading, self.atoms[rows]
         missing = _of_missing(condition)
@@ -202,13 +202,13 @@ def _inside(reading: Reading, atoms: AnyArray, luck: FloatArray) -> AnyArray:
     return np.where(low == high, low, np.clip(value, low, top))
 
 
-def _of_missing(condition: Condition) -> bool:
+def _of_missing(condition: ColumnCondition) -> bool:
     if condition.sign == "!=":
         return None not in condition.values
     return condition.sign in ("=", "in") and None in condition.values
 
 
-def _compared(numbers: AnyArray, condition: Condition, rule: Rule, kind: Kind) -> BoolArray:
+def _compared(numbers: AnyArray, condition: ColumnCondition, rule: Rule, kind: Kind) -> BoolArray:
     known = [v for v in condition.values if v is not None]
     try:
         found = convert(pa.array(known, pa.string()), kind, condition.column)
@@ -223,7 +223,7 @@ def _compared(numbers: AnyArray, condition: Condition, rule: Rule, kind: Kind) -
     return np.asarray(_SIGNS[condition.sign](numbers, values[0]))
 
 
-def _compared_labels(labels: pa.Array, condition: Condition, rule: Rule, kind: Kind) -> BoolArray:
+def _compared_labels(labels: pa.Array, condition: ColumnCondition, rule: Rule, kind: Kind) -> BoolArray:
     """Compare distinct labels, which stand in order where they have one."""
     known = [v for v in condition.values if v is not None]
     if condition.sign in ("=", "!=", "in"):

@@ -9,6 +9,8 @@ drawn is a function of published data, the policy and the seed, so no promise of
 from __future__ import annotations
 
 from collections.abc import Container, Sequence
+from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -179,27 +181,26 @@ def read_columns(
     return readings, codes
 
 
+@dataclass(frozen=True)
 class _Dealing:
     """All columns, dealt once."""
 
-    def __init__(
-        self,
-        table: pa.Table,
-        plan: TablePlan,
-        readings: dict[str, Reading],
-        codes: dict[str, AnyArray],
-        labels: IntArray,
-        offsets: IntArray,
-        order: IntArray | None,
-        seed: int,
-        stream: str,
-    ) -> None:
-        self.published, self.plan = table, plan
-        self.labels, self.offsets, self.order = labels, offsets, order
-        self.seed, self.stream = seed, stream
-        self.drawn = {
-            name: deal(found, self._sorted(codes[name]), offsets, seed, f"{stream}/{name}")
-            for name, found in readings.items()
+    published: pa.Table
+    plan: TablePlan
+    readings: dict[str, Reading]
+    codes: dict[str, AnyArray]
+    labels: IntArray
+    offsets: IntArray
+    order: IntArray | None
+    seed: int
+    stream: str
+
+    @cached_property
+    def drawn(self) -> dict[str, Drawn]:
+        """The quasi-identifiers, dealt."""
+        return {
+            name: deal(found, self._sorted(self.codes[name]), self.offsets, self.seed, f"{self.stream}/{name}")
+            for name, found in self.readings.items()
         }
 
     def _sorted(self, values: AnyArray) -> AnyArray:

@@ -20,7 +20,7 @@ import pyarrow.compute as pc
 
 from hushtable.errors import DataError, OutputError
 from hushtable.io.dictionaries import decode, value_type
-from hushtable.io.sql.text import quoted
+from hushtable.io.sql_text import quoted
 from hushtable.io.text import is_text, type_words
 
 __all__ = ["LiteColumn", "lite_rows", "lite_type", "look", "moments", "read_column"]

@@ -13,7 +13,7 @@ from hushtable.errors import DataError, HushtableError, UsageError
 from hushtable.io.dictionaries import decode
 from hushtable.io.layout import Rows
 from hushtable.io.names import check_names
-from hushtable.io.sql.base import (
+from hushtable.io.sql_base import (
     Ask,
     Database,
     TableKeys,
@@ -26,9 +26,9 @@ from hushtable.io.sql.base import (
     no_rows,
     select_text,
 )
-from hushtable.io.sql.file import check_file, check_writable_file, failed_write, new_file
-from hushtable.io.sql.place import SqlPlace
-from hushtable.io.sql.text import quoted
+from hushtable.io.sql_file import check_file, check_writable_file, failed_write, new_file
+from hushtable.io.sql_place import SqlPlace
+from hushtable.io.sql_text import quoted
 
 __all__ = ["DuckDatabase"]
 

@@ -18,13 +18,13 @@ import pyarrow.compute as pc
 from hushtable.arrays import IntArray
 from hushtable.errors import DataError
 from hushtable.io.dictionaries import value_type
-from hushtable.io.sql.access import database_at
-from hushtable.io.sql.base import Ask, Database, no_rows
-from hushtable.io.sql.place import SqlPlace
-from hushtable.io.sql.text import quoted
+from hushtable.io.sql import database_at
+from hushtable.io.sql_base import Ask, Database, no_rows
+from hushtable.io.sql_place import SqlPlace
+from hushtable.io.sql_text import quoted
 from hushtable.io.text import is_text, type_words
 
-__all__ = ["Counted", "Tally", "tally"]
+__all__ = ["SensitiveTally", "Tally", "tally"]
 
 _ROWS = quoted("hushtable rows")
 """No user's table has this name."""
@@ -36,7 +36,7 @@ _SPACES = "\t\n\x0b\x0c\r\x1c\x1d\x1e\x1f \x85\xa0\u1680\u2028\u2029\u202f\u205f
 
 
 @dataclass(frozen=True)
-class Counted:
+class SensitiveTally:
     """One sensitive column.
 
     Attributes
@@ -64,7 +64,7 @@ class Tally:
     ----------
     units : int64 array
         The size of each class, in units; classes have no order.
-    sensitive : dict of str to Counted
+    sensitive : dict of str to SensitiveTally
     unit : int
         Units per person.
     nobody : int
@@ -74,7 +74,7 @@ class Tally:
     """
 
     units: IntArray
-    sensitive: dict[str, Counted]
+    sensitive: dict[str, SensitiveTally]
     unit: int = 1
     nobody: int = 0
     ambiguous: bool = False
@@ -107,7 +107,7 @@ def tally(address: str, quasi: Sequence[str], sensitive: Sequence[str], entity: 
     Examples
     --------
     >>> import tempfile
-    >>> from hushtable.io.sql.access import write_sql
+    >>> from hushtable.io.sql import write_sql
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     address = f"duckdb:///{folder}/clinic.db?table=people"
     ...     write_sql(pa.table({"age": [30, 30, 41], "illness": ["flu", "flu", None]}), address)
@@ -183,7 +183,7 @@ def _unfolded(
             )
         column = values.column(0)
         array = column.combine_chunks() if isinstance(column, pa.ChunkedArray) else column
-        found[name] = Counted(array, _ints(values["n"]), owner[own], place_of[codes], counts[own])
+        found[name] = SensitiveTally(array, _ints(values["n"]), owner[own], place_of[codes], counts[own])
     first = found[sensitive[0]]
     units = np.zeros(len(each), dtype=np.int64)
     np.add.at(units, first.classes, first.units)

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from hushtable.errors import UsageError
-from hushtable.io.sql.text import one_select, quoted
+from hushtable.io.sql_text import one_select, quoted
 from hushtable.io.urls import DATABASES, Url
 
 __all__ = ["SqlPlace"]

@@ -14,9 +14,9 @@ from urllib.parse import parse_qsl, quote, urlencode
 from starlette.requests import ClientDisconnect
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from hushtable.studio.access import Access
+from hushtable.studio.web.access import Access
 
-__all__ = ["Guard", "security_headers", "with_nonce"]
+__all__ = ["RequestGuard", "security_headers", "with_nonce"]
 
 _SAFE = ("GET", "HEAD", "OPTIONS")
 _SMALL = 20 * 2**20
@@ -30,7 +30,7 @@ _REFUSALS = {
 }
 
 
-class Guard:
+class RequestGuard:
     """Admit only requests to this machine's name, from the studio's own pages, and with the session's token.
 
     Parameters

@@ -12,8 +12,8 @@ from hushtable.errors import DataError, UsageError
 from hushtable.io.batches import rebatch
 from hushtable.io.layout import Rows
 from hushtable.io.names import check_names
-from hushtable.io.sql.base import Database, TableKeys, Written
-from hushtable.io.sql.place import SqlPlace
+from hushtable.io.sql_base import Database, TableKeys, Written
+from hushtable.io.sql_place import SqlPlace
 from hushtable.io.urls import Source, Url, is_url, source_of
 from hushtable.params import typed
 
@@ -35,14 +35,14 @@ __all__ = [
 def database_at(place: SqlPlace) -> Database:
     """Return the kind of database that a place is in."""
     if place.url.scheme == "duckdb":
-        from hushtable.io.sql.duck import DuckDatabase
+        from hushtable.io.sql_duckdb import DuckDatabase
 
         return DuckDatabase()
     if place.url.scheme == "sqlite":
-        from hushtable.io.sql.lite import LiteDatabase
+        from hushtable.io.sql_sqlite import LiteDatabase
 
         return LiteDatabase()
-    from hushtable.io.sql.postgres import PostgresDatabase
+    from hushtable.io.sql_postgres import PostgresDatabase
 
     return PostgresDatabase()
 
@@ -269,7 +269,7 @@ def writing_sql(tables: Sequence[tuple[SqlPlace, pa.Table | Rows]], *, overwrite
 
 def check_sql_target(place: SqlPlace, *, overwrite: bool) -> None:
     """Refuse, before the work is done, a table that exists, or a database that cannot be reached or written."""
-    from hushtable.io.sql.base import exists_error
+    from hushtable.io.sql_base import exists_error
 
     database = database_at(place)
     database.check_writable(place.named())

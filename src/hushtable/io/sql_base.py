@@ -15,8 +15,8 @@ import pyarrow as pa
 from hushtable.errors import DataError, OutputError, UsageError
 from hushtable.io.layout import Rows
 from hushtable.io.names import check_names, select_names
-from hushtable.io.sql.place import SqlPlace
-from hushtable.io.sql.text import quoted
+from hushtable.io.sql_place import SqlPlace
+from hushtable.io.sql_text import quoted
 from hushtable.io.text import is_text
 
 __all__ = [

@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from hushtable.errors import DataError, OutputError
-from hushtable.io.sql.place import SqlPlace
+from hushtable.io.sql_place import SqlPlace
 
 __all__ = ["check_file", "check_writable_file", "failed_write", "new_file"]
 

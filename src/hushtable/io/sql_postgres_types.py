@@ -10,7 +10,7 @@ import pyarrow.compute as pc
 
 from hushtable.errors import DataError, OutputError
 from hushtable.io.dictionaries import value_type
-from hushtable.io.sql.text import quoted
+from hushtable.io.sql_text import quoted
 from hushtable.io.text import is_text, type_words
 
 __all__ = ["PgColumn", "check_text", "column_of", "pg_type", "read_pg_column"]

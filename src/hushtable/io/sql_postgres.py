@@ -13,7 +13,7 @@ from hushtable.errors import DataError, HushtableError
 from hushtable.io.dictionaries import decode
 from hushtable.io.layout import Rows
 from hushtable.io.names import check_names
-from hushtable.io.sql.base import (
+from hushtable.io.sql_base import (
     FOREIGN,
     PRIMARY,
     Ask,
@@ -28,11 +28,11 @@ from hushtable.io.sql.base import (
     no_rows,
     select_text,
 )
-from hushtable.io.sql.file import failed_write
-from hushtable.io.sql.lite_types import moments
-from hushtable.io.sql.place import SqlPlace
-from hushtable.io.sql.postgres_types import PgColumn, check_text, column_of, pg_type, read_pg_column
-from hushtable.io.sql.text import quoted
+from hushtable.io.sql_file import failed_write
+from hushtable.io.sql_place import SqlPlace
+from hushtable.io.sql_postgres_types import PgColumn, check_text, column_of, pg_type, read_pg_column
+from hushtable.io.sql_sqlite_types import moments
+from hushtable.io.sql_text import quoted
 
 __all__ = ["PostgresDatabase"]
 

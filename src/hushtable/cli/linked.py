@@ -288,21 +288,25 @@ def _policy(policy_file: Path) -> LinkedPolicy:
 
 def _print_losses(to: Console, lost: Mapping[str, Any]) -> None:
     from hushtable.cli.output import put
+    from hushtable.errors import counted
 
     put(to, f"People are in classes of at least {lost['crowd']:,}; {lost['suppressed']:.1%} of the events are "
             "suppressed:")  # fmt: skip
     for name, entry in lost["tables"].items():
         order = f", order kept {entry['order_kept']:.0%}" if "order_kept" in entry else ""
         general = f", generality {entry['generality']:.3f}" if "generality" in entry else ""
-        put(to, f"  {name:<16} {entry['kept']:.1%} of {entry['events']:,} events kept{general}{order}", wrap=False)
+        events = counted(entry["events"], "event", "events")
+        put(to, f"  {name:<16} {entry['kept']:.1%} of {events} kept{general}{order}", wrap=False)
 
 
 def _print_verified(to: Console, found: Mapping[str, Any]) -> None:
     from hushtable.cli.output import put
+    from hushtable.errors import counted
 
-    put(to, f"{found['people']:,} people in {found['classes']:,} classes, with {found['events']:,} events.")
+    put(to, f"{counted(found['people'], 'person', 'people')} in {counted(found['classes'], 'class', 'classes')}, "
+            f"with {counted(found['events'], 'event', 'events')}.")  # fmt: skip
     for entry in found["combinations"]:
         known = " + ".join(entry["tables"]) or "no event"
         failing = f", {entry['failing']:,} FAIL" if entry["failing"] else ""
-        put(to, f"  known: {known:<32} {entry['combinations']:,} combinations, smallest crowd "
+        put(to, f"  known: {known:<32} {counted(entry['combinations'], 'combination', 'combinations')}, smallest crowd "
                 f"{entry['smallest']:,}{failing}", wrap=False)  # fmt: skip

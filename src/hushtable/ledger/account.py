@@ -8,7 +8,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from hushtable.errors import DataError
+from hushtable.errors import DataError, counted
 from hushtable.ledger.describe import describe, person_column
 from hushtable.ledger.entry import Entry
 from hushtable.ledger.judge import check_judgeable
@@ -16,7 +16,7 @@ from hushtable.ledger.key import Key
 from hushtable.ledger.ledger import Ledger, held_against
 from hushtable.ledger.signatures import Commitments, commitments
 from hushtable.ledger.spelling import Spelling
-from hushtable.ledger.verdict import Verdict, counted
+from hushtable.ledger.verdict import Verdict
 from hushtable.models.compose import AllOf
 from hushtable.release.released import Released
 from hushtable.table.plan import TablePlan

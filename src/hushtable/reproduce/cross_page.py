@@ -1,4 +1,4 @@
-"""The cross table as one offline page: what is feasible, what it costs, how long it takes, what attacks get."""
+"""The cross table as one offline page: feasibility, loss, time and the success of attacks."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def cross_page(cells: Sequence[Cell], *, rows: int, seconds: float) -> str:
     ----------
     cells : sequence of Cell
     rows : int
-        How many records of Adult the cells had.
+        Number of records of Adult in each cell.
     seconds : float
         The limit per cell.
 
@@ -128,7 +128,7 @@ def _setting(model: str) -> str:
 
 
 def _reasons(cells: Sequence[Cell]) -> Markup:
-    """Return each reason once, with the cells that it stands for."""
+    """Return each reason once, with its cells."""
     found: dict[tuple[str, str], list[str]] = {}
     for cell in cells:
         if cell.outcome != "released":

@@ -136,7 +136,7 @@ def describe(
     Parameters
     ----------
     release : Released
-        With its original.
+        Must have its original.
     key : Key
         Key of the ledger.
     name : str

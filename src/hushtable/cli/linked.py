@@ -91,7 +91,7 @@ def init_linked(data: str, output: Path, schema: str | None, people: str | None,
             what = "the people" if one.of is None else f"belongs to {one.of}"
             put(to, f"  {name:<20} {tables[name].num_rows:,} rows, {what}", wrap=False)
         if found["not_joined"]:
-            put(to, f"Not joined, and left out: {', '.join(map(str, found['not_joined']))}.", style="yellow")
+            put(to, f"Not joined, and skipped: {', '.join(map(str, found['not_joined']))}.", style="yellow")
         put(to, f"Starter policy written to {output}. Read it, correct the roles, then:")
         for command in ("check", "run"):
             put(to, f"  hushtable {command} {quote(str(output))} --data {quote(found['data'])}", wrap=False)
@@ -177,7 +177,7 @@ def verify_folder(
         if checked is not None:
             put(to, checked["words"])
         if found["satisfied"]:
-            put(to, "Satisfied: every model holds, whatever an adversary may know.", style="green")
+            put(to, "Satisfied: every model holds for everything that an adversary may know.", style="green")
         else:
             put(to, "VIOLATED: do not publish these tables.", style="bold red")
 

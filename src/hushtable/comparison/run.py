@@ -124,7 +124,7 @@ def compare(
     several = 1 if _only_here(policy) else min(jobs, len(tasks))
     kept.check_writable()
     work = in_parallel(table, tasks, several, tick) if several > 1 else in_turn(table, tasks, tick)
-    # closed whatever happens, so that no process goes on behind an error
+    # always closed, so that no process continues after an error
     with closing(work) as finished:
         for place, row in finished:
             rows[place] = row
@@ -137,7 +137,7 @@ def compare(
     ordered = tuple(_whole(setting, rows[place]) for place, setting in enumerate(settings))
     found = Outcomes(ordered, privacy, utility, policy.base_dir, reused)
     if found.quantities:
-        # a misspelt name is told now, not when the chart is drawn
+        # a misspelled name is reported now, not when the chart is drawn
         found.quantity(privacy), found.quantity(utility)
     return found
 

@@ -122,7 +122,7 @@ def _count_keys(key: Any, records: IntArray | None) -> tuple[IntArray, IntArray]
     if not len(key):
         return np.empty(0, dtype=np.int64), np.empty(0, dtype=np.int64)
     # rows with record counts are usually sorted by a superset of these columns: a stable sort merges the sorted
-    # # runs in a third of the time
+    # runs in a third of the time
     order = None if records is None else np.argsort(key, kind="stable")
     key = np.sort(key) if order is None else key[order]
     begin = np.flatnonzero(np.concatenate([[True], key[1:] != key[:-1]]))

@@ -303,7 +303,7 @@ class _Question:
         """Check what the worlds allow for every kind."""
         present, about = (left.kinds.place[:, e] >= 0 for e in (self.case.last, self.promise.release))
         bad, certain, score = self.broken(left)
-        # what the earlier releases told without the new one is not its fault
+        # what the earlier releases already revealed does not count against the new one
         excused = ~present | (not self.mine)
         relevant = bad & (about | (~present & self.mine))
         if self.beside:

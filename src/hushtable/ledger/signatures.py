@@ -1,7 +1,7 @@
 """Signatures: the sensitive values of a person's class in the last release that the person was in.
 
-The ledger knows values as keyed hashes. They are recognized among the values of the new table, and among those that
-the policy names (``order``, ``categories``, a taxonomy): a signature may contain a value that nobody has any more.
+The ledger knows values as keyed hashes. They are recognized among the values of the new table, and among those that the
+policy names (``order``, ``categories``, a taxonomy): a signature may contain a value that nobody has anymore.
 """
 
 from __future__ import annotations

@@ -189,7 +189,7 @@ class _Search:
         everybody = nodes[events.source[mine[events.person]]], np.unique(self.classes[people])
         if bad.any():
             # people with unique events in tables that are known completely: drop any of their events, or of those who
-            # # could become equal to them
+            # could become equal to them
             return everybody
         for found in promise.judge(events):
             rows = found.rows[mine[events.person[found.rows[:, 0]]]] if len(found.rows) else found.rows

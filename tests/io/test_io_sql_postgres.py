@@ -35,7 +35,7 @@ def test_postgres_types(postgres):
     assert plain(found)[1] == types
     assert found["n"].to_pylist() == [D("1234567890123456789.125"), D("0.100")]
     assert found["m"].to_pylist() == ["happy", None]
-    with pytest.raises(DataError, match="'l' is of PostgreSQL's type _int4"):
+    with pytest.raises(DataError, match="'l' has PostgreSQL's type _int4"):
         read_sql(postgres, table="odd")
     for change, column, words in (
         ("n = 'NaN'", "n", "'n' holds values that a decimal number cannot be"),

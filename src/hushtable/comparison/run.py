@@ -229,7 +229,7 @@ def _bytes(table: pa.Table) -> Iterator[bytes]:
 
 def _content(folder: Path | None, name: str) -> bytes:
     if is_url(name):
-        return secrets.token_bytes(32)  # nobody can tell whether it still is what it was
+        return secrets.token_bytes(32)  # it may have changed since
     path = Path(name) if folder is None else folder / name
     try:
         return path.read_bytes()

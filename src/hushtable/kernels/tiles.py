@@ -209,7 +209,7 @@ def _best(parts: list[Found]) -> Found:
 
 
 def widened(cut: float, off: float, d: int, sign: int) -> np.float32:
-    """Return the squared distance, in the shadow, that no record within (1) or beyond (-1) a cut of the shadow passes.
+    """Return a squared distance in the shadow that bounds all records within (1) or beyond (-1) a cut.
 
     Once for the records that gave the cut, and once for those that are compared with it.
     """

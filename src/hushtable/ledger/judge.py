@@ -265,7 +265,7 @@ class _Question:
         group, first, people, before = self.case.crowds
         about = self.case.history.traces.classes[first, self.promise.release] >= 0
         apart = before > people
-        # the new release is judged for others too whom it tells apart
+        # the new release is also judged for others whom it separates
         judged = np.flatnonzero(about | apart if self.mine else about & apart)
         stats, least = GroupStats(people[judged]), self.member.min_group_size()
         bad = people[judged] < least if self.own else ~self.member.satisfied(stats, self.promise.reference)

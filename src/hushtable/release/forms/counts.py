@@ -166,7 +166,7 @@ class CountCells(Cells):
         return self._mean(share)
 
     def _mean(self, of_bin: FloatArray) -> FloatArray:
-        """The mean over the records of each class of the values of their bins."""
+        """For each class, the mean value of its records' bins."""
         offsets, bins, units = self.counted
         total = np.concatenate([[0.0], np.cumsum(of_bin[bins] * units)])
         records = np.concatenate([[0], np.cumsum(units)])

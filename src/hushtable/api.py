@@ -434,7 +434,7 @@ def _opened(place: Path, policy: Policy, original: Any, companion: str | os.Path
             hint="Give the folder that 'hushtable run' wrote, with everything in it.",
         )
     private = own_companion(place) if companion is None else Path(companion)
-    # whoever may not look into it opens the release without it
+    # without permission to read it, the release is opened without it
     kept = None
     if companion is not None or os.access(private, os.R_OK | os.X_OK):
         kept = read_companion(private, place)
@@ -550,7 +550,7 @@ def verify(
     found: dict[str, Any] | None = None
     if given or (folder is not None and (folder / "release.json").exists()):
         found = load_evidence(given or Path(folder or "") / "release.json")
-    # whoever may not look into it verifies without it
+    # without permission to read it, verification does without it
     if companion is None and folder is not None and os.access(own_companion(folder), os.R_OK | os.X_OK):
         companion = own_companion(folder)
     if companion is not None:

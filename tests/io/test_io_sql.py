@@ -192,7 +192,7 @@ def test_a_view_is_not_replaced(address):
     write_sql(pa.table({"a": [1]}), address, table="people")
     execute(address, "CREATE VIEW seen AS SELECT * FROM people")
     assert read_sql(address, table="seen").to_pydict() == {"a": [1]}
-    with pytest.raises(OutputError, match=r"it is a view|it is no table"):
+    with pytest.raises(OutputError, match=r"it is a view|it is not a table"):
         write_sql(pa.table({"a": [2]}), address, table="seen", overwrite=True)
     assert read_sql(address, table="seen").to_pydict() == {"a": [1]}
 

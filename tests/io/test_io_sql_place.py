@@ -82,7 +82,7 @@ def test_addresses_survive_writing_and_reading_and_show_no_password(table, passw
         ("sqlite:///x.db?query=SELECT '", "does not end"),
         ("sqlite:///x.db?query=SELECT (1", "parentheses"),
         ("sqlite:///x.db?query=SELECT 1)", "parentheses"),
-        ("sqlite:///x.db?query=/* SELECT */ VACUUM", "no SELECT"),
+        ("sqlite:///x.db?query=/* SELECT */ VACUUM", "not a SELECT"),
         ("sqlite:///x.db?query=SELECT 1%00", "zero byte"),
     ],
 )

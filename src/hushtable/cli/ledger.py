@@ -150,7 +150,7 @@ def _named(policy: Any, folder: Path, files: Path | None, key: Path | None, pers
 
 def _print(found: dict[str, Any], verdict: LedgerVerdict, book: Ledger, as_json: bool) -> None:
     from hushtable.cli.output import bullet, deliver, put
-    from hushtable.ledger.verdict import counted
+    from hushtable.errors import counted
 
     def text(to: Console) -> None:
         if found["new_ledger"] and found["added"]:
@@ -214,7 +214,7 @@ def _show(book: Ledger, as_json: bool) -> None:
 
 def _list(book: Ledger, as_json: bool) -> None:
     from hushtable.cli.output import deliver, grid, put
-    from hushtable.ledger.verdict import counted
+    from hushtable.errors import counted
 
     entries = _entries(book)
 

@@ -90,7 +90,7 @@ def init_linked(data: str, output: Path, schema: str | None, people: str | None,
             what = "the people" if one.of is None else f"belongs to {one.of}"
             put(to, f"  {name:<20} {tables[name].num_rows:,} rows, {what}", wrap=False)
         if found["not_joined"]:
-            put(to, f"Not joined, and left out: {', '.join(map(str, found['not_joined']))}.", style="yellow")
+            put(to, f"Not joined, and skipped: {', '.join(map(str, found['not_joined']))}.", style="yellow")
         put(to, f"Starter policy written to {output}. Read it, correct the roles, then:")
         for command in ("check", "run"):
             put(to, f"  hushtable {command} {quote(str(output))} --data {quote(found['data'])}", wrap=False)
@@ -173,7 +173,7 @@ def verify_folder(
         if checked is not None:
             put(to, checked["words"])
         if found["satisfied"]:
-            put(to, "Satisfied: every model holds, whatever an adversary may know.", style="green")
+            put(to, "Satisfied: every model holds for everything that an adversary may know.", style="green")
         else:
             put(to, "VIOLATED: do not publish these tables.", style="bold red")
 
@@ -284,21 +284,25 @@ def _policy(policy_file: Path) -> LinkedPolicy:
 
 def _print_losses(to: Console, lost: Mapping[str, Any]) -> None:
     from hushtable.cli.output import put
+    from hushtable.errors import counted
 
     put(to, f"People are in classes of at least {lost['crowd']:,}; {lost['suppressed']:.1%} of the events are "
             "suppressed:")  # fmt: skip
     for name, entry in lost["tables"].items():
         order = f", order kept {entry['order_kept']:.0%}" if "order_kept" in entry else ""
         general = f", generality {entry['generality']:.3f}" if "generality" in entry else ""
-        put(to, f"  {name:<16} {entry['kept']:.1%} of {entry['events']:,} events kept{general}{order}", wrap=False)
+        events = counted(entry["events"], "event", "events")
+        put(to, f"  {name:<16} {entry['kept']:.1%} of {events} kept{general}{order}", wrap=False)
 
 
 def _print_verified(to: Console, found: Mapping[str, Any]) -> None:
     from hushtable.cli.output import put
+    from hushtable.errors import counted
 
-    put(to, f"{found['people']:,} people in {found['classes']:,} classes, with {found['events']:,} events.")
+    put(to, f"{counted(found['people'], 'person', 'people')} in {counted(found['classes'], 'class', 'classes')}, "
+            f"with {counted(found['events'], 'event', 'events')}.")  # fmt: skip
     for entry in found["combinations"]:
         known = " + ".join(entry["tables"]) or "no event"
         failing = f", {entry['failing']:,} FAIL" if entry["failing"] else ""
-        put(to, f"  known: {known:<32} {entry['combinations']:,} combinations, smallest crowd "
+        put(to, f"  known: {known:<32} {counted(entry['combinations'], 'combination', 'combinations')}, smallest crowd "
                 f"{entry['smallest']:,}{failing}", wrap=False)  # fmt: skip

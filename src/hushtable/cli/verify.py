@@ -107,8 +107,11 @@ def verify(
 def _print(to: Console, found: Mapping[str, Any]) -> None:
     from hushtable.cli.output import put
     from hushtable.cli.summary import print_models
+    from hushtable.errors import counted
 
-    put(to, f"{found['file']}: {found['rows']:,} rows in {found['classes']:,} equivalence classes.")
+    rows, classes = found["rows"], found["classes"]
+    put(to, f"{found['file']}: {counted(rows, 'row', 'rows')} in "
+            f"{counted(classes, 'equivalence class', 'equivalence classes')}.")  # fmt: skip
     print_models(to, found["models"])
     if found["reproduced"]:
         put(to, "Running the policy again on the original gives exactly this file.")

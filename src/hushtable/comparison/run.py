@@ -123,7 +123,7 @@ def compare(
     several = 1 if _only_here(policy) else min(jobs, len(tasks))
     kept.check_writable()
     work = in_parallel(table, tasks, several, tick) if several > 1 else in_turn(table, tasks, tick)
-    # closed whatever happens, so that no process goes on behind an error
+    # always closed, so that no process continues after an error
     with closing(work) as finished:
         for place, row in finished:
             rows[place] = row
@@ -136,7 +136,7 @@ def compare(
     ordered = tuple(_whole(setting, rows[place]) for place, setting in enumerate(settings))
     found = Outcomes(ordered, privacy, utility, policy.base_dir, reused)
     if found.quantities:
-        # a misspelt name is told now, not when the chart is drawn
+        # a misspelled name is reported now, not when the chart is drawn
         found.quantity(privacy), found.quantity(utility)
     return found
 
@@ -228,7 +228,7 @@ def _bytes(table: pa.Table) -> Iterator[bytes]:
 
 def _content(folder: Path | None, name: str) -> bytes:
     if is_url(name):
-        return secrets.token_bytes(32)  # nobody can tell whether it still is what it was
+        return secrets.token_bytes(32)  # it may have changed since
     path = Path(name) if folder is None else folder / name
     try:
         return path.read_bytes()

@@ -22,7 +22,7 @@ _DESK = frozenset(ADULT_TREES["occupation"]["desk"])
 
 
 def adult_like_labels() -> dict[str, list[Any]]:
-    """Return what each code stands for: ages as numbers, everything else as text in sorted order.
+    """Return the value behind each code: ages as numbers, everything else as text in sorted order.
 
     Examples
     --------
@@ -36,10 +36,10 @@ def adult_like_labels() -> dict[str, list[Any]]:
 
 
 def adult_like_codes(n: int, seed: int = 7, start: int = 0) -> dict[str, npt.NDArray[np.uint8]]:
-    """Return the generated rows as codes, one byte a cell, without building any text.
+    """Return the generated rows as codes, one byte per cell, without building any text.
 
-    Marital status depends on the age, occupation on the education, and the salary class on all three. Row i of a
-    seed is the same whatever ``n``.
+    Marital status depends on the age, occupation on the education, and the salary class on all three. Row i of a seed
+    does not depend on ``n``.
 
     Examples
     --------

@@ -1,8 +1,8 @@
 """A generated hospital: people, their stays, diagnoses, prescriptions and laboratory values, in five linked tables.
 
-Illnesses come in groups that bring their own ICD-10 codes, ATC codes and tests, so events of a person go together. Age
-shapes how many a person has. Few people have most of the stays, and a few codes make up most of the diagnoses. Person i
-of a seed is the same whatever the number of people.
+Illnesses come in groups with their own ICD-10 codes, ATC codes and tests, so a person's events are correlated. The
+number of illnesses depends on age. A few people have most of the stays, and a few codes make up most of the diagnoses.
+Person i of a seed does not depend on the number of people.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ _RESULTS = ("normal", "high", "low", "very high")
 
 
 def hospital(n: int = 1000, seed: int = 7) -> dict[str, pa.Table]:
-    """Return ``n`` people and about twenty events of each.
+    """Return ``n`` people with about twenty events each.
 
     ``people`` (person, age, sex, postcode, insurance), ``stays`` (stay, person, admitted), ``diagnoses`` (stay, code),
     ``prescriptions`` (person, drug) and ``labs`` (person, test, result).
@@ -165,14 +165,14 @@ def _illnesses(rows: GeneratedRows, age: IntArray) -> IntArray:
 
 
 def _repeated(rows: GeneratedRows, stream: str, mean: FloatArray, least: int = 0) -> IntArray:
-    """Return each row's number as often as it has events: few have many."""
+    """Repeat each row's number once per event: a few rows have many."""
     share = 1 / (1 + np.maximum(mean - least, 0.01))
     times = np.floor(np.log(1 - rows.uniform(stream)) / np.log(1 - share)).astype(np.int64) + least
     return np.repeat(np.arange(rows.n, dtype=np.int64), np.minimum(times, 400))
 
 
 def _drawn(rows: GeneratedRows, stream: str, ill: IntArray, part: int, others: str, own: float) -> pa.Array:
-    """Return a code of one of the person's illnesses, or of those that anybody may have."""
+    """Return a code of one of the person's illnesses, or a common one."""
     lists = [others.split(), *(illness[part].split() for illness in _ILLNESSES)]
     labels = sorted({label for codes in lists for label in codes})
     longest = max(map(len, lists))
@@ -180,6 +180,6 @@ def _drawn(rows: GeneratedRows, stream: str, ill: IntArray, part: int, others: s
     sizes = np.array([len(codes) for codes in lists])
     which = np.where(rows.uniform(f"{stream}/own") < own, 1 + rows.integers(f"{stream}/which", 0, 4), 0)
     group = ill[np.arange(rows.n), which]
-    # the first codes are drawn most
+    # the first codes are drawn most often
     place = (sizes[group] * rows.uniform(f"{stream}/code") ** 2.2).astype(np.int64)
     return labelled(labels, table[group, place])

@@ -1,7 +1,7 @@
-"""Generated patient microdata: as large as wanted, correlated, with missing values and outliers.
+"""Generated patient microdata of any size: correlated, with missing values and outliers.
 
-Row i of a seed is the same row whatever the size of the table, so a big table can be generated in parts and a
-small one is the beginning of a big one.
+Row i of a seed does not depend on the size of the table, so a large table can be generated in parts, and a small one is
+the beginning of a large one.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ def patients(n: int = 1000, seed: int = 7, start: int = 0) -> pa.Table:
     Parameters
     ----------
     n : int
-        How many rows.
+        Number of rows.
     seed : int
         Another seed, other patients.
     start : int
@@ -56,7 +56,7 @@ def patients(n: int = 1000, seed: int = 7, start: int = 0) -> pa.Table:
 
 
 def patients_batches(n: int, seed: int = 7, start: int = 0) -> Iterator[pa.RecordBatch]:
-    """Yield the same rows as ``patients`` in record batches, so that no table is ever held in memory.
+    """Yield the same rows as ``patients`` in record batches, without holding the table in memory.
 
     Examples
     --------
@@ -175,10 +175,10 @@ def _age(rows: GeneratedRows, band: IntArray) -> IntArray:
 
 
 def _education(rows: GeneratedRows, age: IntArray) -> IntArray:
-    # the older had less school; a threshold each between the eight levels
+    # older people had less schooling; one threshold between each two of the eight levels
     standing = rows.normal("standing") - 0.012 * np.clip(age - 40, 0, 50)
     level = np.searchsorted([-2.3, -1.7, -0.9, -0.1, 0.55, 1.1, 2.0], standing).astype(np.int64)
-    # nobody has a degree before the age at which it can be had
+    # nobody has a degree below the age at which it is possible
     limit = np.searchsorted([6, 11, 16, 18, 21, 23, 27], age, side="right")
     return np.minimum(level, limit)
 
@@ -216,7 +216,7 @@ def _postcode(rows: GeneratedRows, country: IntArray) -> pa.Array:
 
 def _admission(rows: GeneratedRows) -> pa.Array:
     days = _FIRST_DAY + rows.integers("admission", 0, _DAYS)
-    # a file that was kept open since long ago
+    # a case that was opened long ago
     days = np.where(rows.flags("old file", 0.002), days - 20 * 365, days)
     return pa.array(days.astype(np.int32)).cast(pa.date32())
 

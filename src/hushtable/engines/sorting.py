@@ -1,4 +1,4 @@
-"""The order of a release's rows, from codes alone: by all their published cells, as ``published_order`` has it."""
+"""The order of a release's rows from codes alone: by all their published cells, as in ``published_order``."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _SLICE = 1 << 20
 
 @dataclass(frozen=True)
 class SortKey:
-    """What rows are sorted by: ``rank[codes]``, or the codes themselves.
+    """A sort key: ``rank[codes]``, or the codes themselves.
 
     Attributes
     ----------
@@ -50,9 +50,9 @@ class SortKey:
 
 
 def sort_keys(stored: StoredTable, coded: pa.Table, recoded: Recoded, plan: TablePlan) -> list[SortKey]:
-    """Return what the published rows are sorted by, column after column of the policy.
+    """Return the sort keys of the published rows, in the policy's order of columns.
 
-    Neighboring quasi-identifiers are one key: the rank of a class.
+    Adjacent quasi-identifiers form one key: the rank of a class.
     """
     place = {cells.column.name: j for j, cells in enumerate(recoded.cells)}
     keys: list[SortKey] = []
@@ -88,7 +88,7 @@ def _in_memory(column: pa.DictionaryArray) -> SortKey:
 
 
 def first_of_equals(keys: Sequence[SortKey], order: AnyArray) -> IntArray:
-    """Return where rows in this order differ from the one before, and 0.
+    """Return 0 and the places at which rows in this order differ from their predecessor.
 
     Examples
     --------

@@ -10,9 +10,9 @@ ending                     read  write
 .xlsx                      yes   no
 ========================== ===== =====
 
-Reading .xlsx needs the package openpyxl. Writing is atomic: the file is complete or not there. Instead of a path there
+Reading .xlsx needs the package openpyxl. Writing is atomic: the file is complete or absent. Instead of a path, there
 may be an address: of a table in a database (``hushtable.io.sql``) or of Parquet in a store (``hushtable.io.remote``).
-Formats other than CSV are imported when they are first met.
+Modules for formats other than CSV are imported on first use.
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ _COMPRESSED = ("csv", "tsv")
 
 
 def _format(path: Path) -> tuple[str, bool]:
-    """The format that a name stands for, and whether it is compressed; ``""`` where it is unknown."""
+    """The format that a name stands for, and whether it is compressed; ``""`` if it is unknown."""
     name = path.name.lower()
     compressed = name.endswith(".gz")
     ending = os.path.splitext(name.removesuffix(".gz"))[1]
@@ -121,7 +121,7 @@ def read_table(
     columns : sequence of str, optional
         Read only these, in this order.
     delimiter : str, optional
-        For CSV; found where left out.
+        For CSV. Defaults to the detected one.
     unescape_formulas : bool
         For CSV: undo what ``guard_table`` does to cells that a spreadsheet would run.
     sheet : str, optional
@@ -176,7 +176,7 @@ def iter_batches(
     delimiter: str | None = None,
     unescape_formulas: bool = False,
 ) -> Iterator[pa.RecordBatch]:
-    """Read a table in batches of ``batch_rows`` rows; CSV, Parquet and databases are never held whole.
+    """Read a table in batches of ``batch_rows`` rows; CSV, Parquet and databases are never completely in memory.
 
     Dictionaries differ from batch to batch; otherwise see ``read_table``.
 
@@ -216,7 +216,7 @@ def iter_batches(
 
 
 def column_names(path: Source, *, delimiter: str | None = None, unescape_formulas: bool = False) -> list[str]:
-    """Return the column names of a table, without reading its rows where the format allows that.
+    """Return the column names of a table, without reading its rows if the format allows that.
 
     Examples
     --------
@@ -248,8 +248,8 @@ def write_table(table: pa.Table, path: Source) -> None:
     """Write a table to a file, a store or a new table of a database, completely or not at all.
 
     In CSV files, cells and column names that a spreadsheet would run get a leading apostrophe: they begin with ``=``,
-    ``+``, ``-`` or ``@``, maybe after white space, or with a tab or a line end, and are no plain numbers. Values that
-    no longer occur are dropped from dictionaries, and schema metadata is not written.
+    ``+``, ``-`` or ``@``, possibly after white space, or with a tab or a line end, and are not plain numbers. Values
+    that no longer occur are dropped from dictionaries, and schema metadata is not written.
 
     Parameters
     ----------
@@ -302,7 +302,7 @@ def write_table(table: pa.Table, path: Source) -> None:
         elif found == "arrow":
             feather.write_feather(compact(table), out)
         elif compressed:
-            # A fixed time and no file name keep the bytes a function of the table.
+            # a fixed time and no file name, so that the bytes depend only on the table
             with gzip.GzipFile(filename="", mode="wb", fileobj=out, mtime=0) as packed:
                 write_csv(table, packed, delimiter=_delimiter(found, None) or ",")
         else:

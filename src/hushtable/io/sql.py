@@ -67,9 +67,9 @@ def read_sql(
     ----------
     address : str
         ``duckdb:///file``, ``sqlite:///file`` or ``postgresql://user@host/database``; it may hold ``?table=NAME``,
-        ``&schema=NAME`` or ``?query=SELECT ...`` itself.
+        ``&schema=NAME`` or ``?query=SELECT ...``.
     table, query : str, optional
-        Instead of what the address says.
+        Instead of those in the address.
     columns : sequence of str, optional
         Read only these, in this order.
 
@@ -96,7 +96,7 @@ def read_sql(
 
 
 def _read(place: SqlPlace, columns: Sequence[str] | None, rows: int) -> Iterator[pa.RecordBatch]:
-    place.relation()  # what is wrong with an address is said before anything is opened
+    place.relation()  # report errors of the address before anything is opened
     return database_at(place).batches(place, columns, rows)
 
 
@@ -117,7 +117,7 @@ def iter_sql(address: str, columns: Sequence[str] | None = None, batch_rows: int
 
 
 def schema_address(address: str, schema: str | None) -> str:
-    """Return the address of a database with the schema whose tables are meant.
+    """Return the address of a database with the schema of the tables.
 
     Examples
     --------
@@ -135,7 +135,7 @@ def schema_address(address: str, schema: str | None) -> str:
     if schema is None or (place.url.scheme == "sqlite" and schema.casefold() == "main"):
         return address
     found = Url.of(address).with_options(schema=schema).secret()
-    SqlPlace.of(found)  # what is wrong with it is said before anything is opened
+    SqlPlace.of(found)  # report errors of the address before anything is opened
     return found
 
 
@@ -197,7 +197,7 @@ def sql_names(address: str) -> list[str]:
 
 
 def count_sql(address: str, most: int) -> int:
-    """Return how many rows a table has, or ``most`` where it has more: counting ends there.
+    """Return the number of rows of a table, or ``most`` if it has more: counting ends there.
 
     Examples
     --------
@@ -268,7 +268,7 @@ def writing_sql(tables: Sequence[tuple[SqlPlace, pa.Table | Rows]], *, overwrite
 
 
 def check_sql_target(place: SqlPlace, *, overwrite: bool) -> None:
-    """Refuse, before the work is done, a table that exists, or a database that cannot be reached or written."""
+    """Refuse a table that exists, or a database that cannot be reached or written, before any work."""
     from hushtable.io.sql_base import exists_error
 
     database = database_at(place)

@@ -1,11 +1,11 @@
-"""Formats of files: which ones this version writes, which it refuses, and how older ones are brought up to date.
+"""Formats of files: which ones this version writes, which it refuses, and how older ones are migrated.
 
 A format has the number of the hushtable version that first wrote it: format 2 came with hushtable 0.2, format 100 would
 come with 1.0. A file of a newer format can therefore always name the version that reads it. Older formats are read; the
 steps here rewrite what an older version meant, or published, differently.
 
-A policy without a ``format`` was written by hand, or by hushtable 0.1: it is read by today's rules. ``migrate`` takes
-it for one of 0.1.
+A policy without a ``format`` was written by hand, or by hushtable 0.1: it is read by the current rules. ``migrate``
+treats it as one of 0.1.
 """
 
 from __future__ import annotations
@@ -22,16 +22,16 @@ from hushtable.errors import DataError
 __all__ = ["FORMATS", "WrittenFile", "check_format", "first_reader", "look_at", "migrated"]
 
 FORMATS = {"policy": 2, "release": 2, "companion": 1, "evidence": 2, "ledger": 1}
-"""What this version writes, by kind of file."""
+"""The formats that this version writes, by kind of file."""
 
 _EVIDENCE = "hushtable-report/"
 _LEDGER = re.compile(rb"hushtable ledger (\d+)\n")
 _BARE = 1
-"""Of files from before formats were written down."""
+"""The format of files without a stated one."""
 
 
 class WrittenFile(NamedTuple):
-    """A file that hushtable wrote: its kind and the format that it is in."""
+    """A file that hushtable wrote: its kind and its format."""
 
     kind: str
     format: int
@@ -50,16 +50,16 @@ def first_reader(format: int) -> str:
 
 
 def check_format(kind: str, found: object, where: str) -> int:
-    """Return a file's format; refuse one that is newer than this version, or none at all.
+    """Return a file's format; refuse one that is newer than this version, or missing.
 
     Parameters
     ----------
     kind : str
         A key of ``FORMATS``.
     found : object
-        What the file says.
+        The format in the file.
     where : str
-        The file, to begin the error sentence: ``"The policy"``.
+        The subject of the error sentence: ``"The policy"``.
 
     Raises
     ------
@@ -93,7 +93,7 @@ def check_format(kind: str, found: object, where: str) -> int:
 
 
 def look_at(path: Path) -> WrittenFile | None:
-    """Return what kind of file a path is and which format it has; None for a file that is not hushtable's.
+    """Return the kind and format of a file; None for a file that hushtable did not write.
 
     Raises
     ------
@@ -138,7 +138,7 @@ def look_at(path: Path) -> WrittenFile | None:
 
 
 def _top_level(text: str) -> dict[str, Any]:
-    """The keys of a YAML mapping; the value of those that have a plain one. Nothing is built from the rest."""
+    """The keys of a YAML mapping, with their values if these are plain. Nothing else is constructed."""
     import yaml
 
     try:
@@ -155,9 +155,9 @@ def _top_level(text: str) -> dict[str, Any]:
 
 
 def migrated(found: WrittenFile) -> tuple[str, list[str]]:
-    r"""Return a file's text in the format that this version writes, and what was changed, in words.
+    r"""Return a file's text in the format that this version writes, and the changes in words.
 
-    Nothing is changed in ledgers, whose records are checked as a chain, and in evidence, which may be signed.
+    Ledgers, whose records form a checked chain, and evidence, which may be signed, are not changed.
 
     Examples
     --------
@@ -204,7 +204,7 @@ _COUNTS = ("records", "released", "suppressed")
 
 
 def _release_2(text: str) -> tuple[str, list[str]]:
-    """Leave out what hushtable 0.1 gave away: counts of the whole table and numbers that suppressed records changed."""
+    """Remove what hushtable 0.1 revealed: counts of the whole table and numbers that suppressed records changed."""
     data = json.loads(text)
     told: dict[str, Any] = {"format": 2, **{key: data[key] for key in _PUBLIC if key in data}}
     if data.get("counterfeits") or "m-invariant" in (data.get("algorithm") or {}):
@@ -216,7 +216,7 @@ def _release_2(text: str) -> tuple[str, list[str]]:
     gone = [key for key in data if key not in told]
     changes = ["add 'format: 2'", "remove what each model achieved: verifying computes it again"]
     if gone:
-        changes.append(f"remove what tells about suppressed records: {', '.join(gone)}")
+        changes.append(f"remove what reveals suppressed records: {', '.join(gone)}")
     return json.dumps(told, indent=1, ensure_ascii=False) + "\n", changes
 
 

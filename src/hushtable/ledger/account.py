@@ -13,7 +13,7 @@ import pyarrow as pa
 
 from hushtable.algorithms.earlier import Earlier
 from hushtable.arrays import BoolArray, IntArray
-from hushtable.errors import DataError
+from hushtable.errors import DataError, counted
 from hushtable.hierarchy.taxonomy import Taxonomy
 from hushtable.ledger.describe import describe, person_column, person_keys, renamed, value_keys
 from hushtable.ledger.entry import Entry, PersonIds
@@ -21,7 +21,7 @@ from hushtable.ledger.judge import check_judgeable
 from hushtable.ledger.key import LedgerKey
 from hushtable.ledger.ledger import Ledger, held_against
 from hushtable.ledger.spelling import Spelling
-from hushtable.ledger.verdict import LedgerVerdict, counted
+from hushtable.ledger.verdict import LedgerVerdict
 from hushtable.models.compose import AllOf
 from hushtable.release.released import Released
 from hushtable.table import stats
@@ -182,7 +182,7 @@ class Account:
 # Signatures: the sensitive values of a person's class in the last release that the person was in.
 #
 # The ledger knows values as keyed hashes. They are recognized among the values of the new table, and among those that
-# the policy names (``order``, ``categories``, a taxonomy): a signature may contain a value that nobody has any more.
+# the policy names (``order``, ``categories``, a taxonomy): a signature may contain a value that nobody has anymore.
 
 
 _Hashed = tuple[str, ...]

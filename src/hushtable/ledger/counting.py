@@ -112,7 +112,7 @@ def _given(
             return
         low, high, links = cells[at]
         most = min([high, left, *(now[row] // weight for row, weight in links)])
-        # the values behind this one can take only so many
+        # the later values can take only a limited number
         least = max(low, left - sum(high for _, high, _ in cells[at + 1 :]))
         for number in range(least, most + 1):
             for row, weight in links:

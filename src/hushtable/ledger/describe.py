@@ -136,7 +136,7 @@ def describe(
     Parameters
     ----------
     release : Released
-        With its original.
+        Must have its original.
     key : LedgerKey
         Key of the ledger.
     name : str
@@ -213,7 +213,7 @@ def _columns(release: Released) -> list[tuple[str, IntArray, Sequence[str | None
         (c.name, release.codes_of(c.name), c.coded.labels[0]) for c in release.encoded.sensitive
     ]
     if release.apart:
-        return found  # the others stand beside the people, and the sensitive values apart
+        return found  # the others are with the people, and the sensitive values separate
     roles = {name: column.get("role") for name, column in release.policy.get("columns", {}).items()}
     others = [name for name in release.table.column_names if roles.get(name) == "insensitive"]
     return [*found, *((name, *_coded(release.table.column(name))) for name in others)]

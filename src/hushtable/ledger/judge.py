@@ -265,7 +265,7 @@ class _Question:
         group, first, people, before = self.case.crowds
         about = self.case.history.traces.classes[first, self.promise.release] >= 0
         apart = before > people
-        # the new release is judged for others too whom it tells apart
+        # the new release is also judged for others whom it separates
         judged = np.flatnonzero(about | apart if self.mine else about & apart)
         stats, least = GroupStats(people[judged]), self.member.min_group_size()
         bad = people[judged] < least if self.own else ~self.member.satisfied(stats, self.promise.reference)
@@ -303,7 +303,7 @@ class _Question:
         """Check what the worlds allow for every kind."""
         present, about = (left.kinds.place[:, e] >= 0 for e in (self.case.last, self.promise.release))
         bad, certain, score = self.broken(left)
-        # what the earlier releases told without the new one is not its fault
+        # what the earlier releases already revealed does not count against the new one
         excused = ~present | (not self.mine)
         relevant = bad & (about | (~present & self.mine))
         if self.beside:

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from hushtable.arrays import BoolArray, IntArray
-from hushtable.errors import DataError, UsageError
+from hushtable.errors import DataError, UsageError, counted
 from hushtable.ledger.describe import Described, describe, joint, renamed
 from hushtable.ledger.entry import Entry
 from hushtable.ledger.journal import Journal
@@ -21,7 +21,7 @@ from hushtable.ledger.kinds import History
 from hushtable.ledger.promise import Promise, opened
 from hushtable.ledger.search import Limits
 from hushtable.ledger.trace import trace
-from hushtable.ledger.verdict import LedgerFinding, LedgerVerdict, counted
+from hushtable.ledger.verdict import LedgerFinding, LedgerVerdict
 from hushtable.models.compose import AllOf
 from hushtable.params import typed
 from hushtable.release.released import Released

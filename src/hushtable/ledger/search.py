@@ -82,7 +82,7 @@ def possible(part: IndependentPart, limits: Limits) -> BoolArray | None:
             if seen.all():
                 return seen
     except (ImportError, MemoryError, ValueError, RuntimeError):
-        # whatever keeps the solver from answering, nothing was decided
+        # if the solver gives no answer for any reason, nothing was decided
         return None
     return None
 

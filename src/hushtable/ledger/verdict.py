@@ -9,20 +9,9 @@ from typing import Any
 import numpy as np
 
 from hushtable.arrays import IntArray
-from hushtable.errors import UsageError, VerificationError
+from hushtable.errors import UsageError, VerificationError, counted
 
-__all__ = ["LedgerFinding", "LedgerVerdict", "counted"]
-
-
-def counted(n: int, one: str, many: str) -> str:
-    """Return a number with its noun.
-
-    Examples
-    --------
-    >>> counted(1, "person", "people"), counted(1200, "person", "people")
-    ('1 person', '1,200 people')
-    """
-    return f"{n:,} {one if n == 1 else many}"
+__all__ = ["LedgerFinding", "LedgerVerdict"]
 
 
 @dataclass(frozen=True)

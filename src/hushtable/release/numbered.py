@@ -1,8 +1,8 @@
-"""Numbered classes: each with its own cells and its number beside them, and counterfeits among its records.
+"""Numbered classes: each has its own cells and a number, and may contain counterfeits.
 
-Numbers follow what is published of a class, so that they tell nothing more. A counterfeit has the cells of its class
-and a sensitive value that some record has, or might have; nothing in the table tells it from a record, so texts that
-mean the same value are written alike.
+Numbers depend on the published contents of a class, so they reveal nothing more. A counterfeit has the cells of its
+class and a sensitive value that some record has or might have. Nothing in the table distinguishes it from a record, so
+texts that mean the same value are written alike.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ __all__ = ["publish_numbered", "recode_numbered"]
 
 
 def recode_numbered(table: EncodedTable, partition: Partition) -> Recoded:
-    """Give every group its cells and its number; groups whose cells coincide stay apart."""
+    """Give every group its cells and its number; groups with equal cells stay separate."""
     labels = np.where(np.arange(table.n_rows) < table.n_sample, partition.labels, -1).astype(np.int64)
     rows, offsets = group_rows(labels, partition.n_groups)
     cells = tuple(of_groups(column, rows, offsets) for column in table.quasi)
@@ -47,7 +47,7 @@ def _numbers(
     published: tuple[pa.Array, ...],
     counterfeits: Counterfeits | None,
 ) -> IntArray:
-    """Number groups by their published cells, then by what their records publish beside them."""
+    """Number groups by their published cells, then by the other published cells of their records."""
     ranks = [dense_ranks(pa.chunked_array([column])) for column in published]
     shown, _ = number_rows([r for r, _ in ranks], [n for _, n in ranks])
     columns = [c.codes[rows].astype(np.int64) for c in table.sensitive]
@@ -93,7 +93,7 @@ def publish_numbered(
     shown = shown.take(pa.array(order))
     for at, field in enumerate(shown.schema):
         if pa.types.is_dictionary(field.type):
-            # the order of a dictionary is that of the published rows, not of the input's
+            # a dictionary has the order of the published rows, not of the input
             plain = pa.chunked_array([chunk.dictionary_decode() for chunk in shown.column(at).chunks])
             shown = shown.set_column(at, field.name, pa.chunked_array([encode(plain)]))
     return compact(shown), rows[order]

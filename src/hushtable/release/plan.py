@@ -154,7 +154,7 @@ class Plan:
         )
 
     def refuse_in(self, engine: str) -> None:
-        """Raise if the plan needs whole columns in one place, which an engine does not hold."""
+        """Raise if the plan needs whole columns in memory, which an engine does not have."""
         self.refuse_treatments(f"{engine} does not hold all rows of a column, which treatments need")
         self.refuse_class_weights(engine)
 
@@ -175,7 +175,7 @@ class Plan:
         account = self.account.pinned()
         if account is self.account:
             return self
-        # a copy of this policy must not take a ledger that is gone for a new one
+        # a copy of this policy must not mistake a missing ledger for a new one
         named = {name: value for name, value in self.document["ledger"].items() if name != "new"}
         document = {**self.document, "ledger": {**named, "records": account.records}}
         return replace(self, account=account, document=document)

@@ -71,7 +71,7 @@ def _released(quasi: list[str]) -> list[tuple[str, str, str]]:
 
 
 def bayes_optimal(seed: int, quick: bool) -> list[Item]:
-    """What an adversary believes about Don, and about the others, before and after the release."""
+    """An adversary's beliefs about Don, and about the others, before and after the release."""
     # mass in units of 1/300: Don 0.1, 0.01, 0.14; the three others 1/12 each; joint code q * 3 + s
     mass = {0: (30, 3, 42), 1: (25, 25, 25), 2: (25, 25, 25), 3: (25, 25, 25)}
     classes = {0: (1, 2), 1: (0, 3)}
@@ -176,7 +176,7 @@ def l_diversity(seed: int, quick: bool) -> list[Item]:
 
 
 def _greatest_l(counts: Sequence[int], c: float) -> int:
-    """The greatest l of recursive (c, l)-diversity that the counts satisfy; 1 where not even 2."""
+    """The greatest l of recursive (c, l)-diversity that the counts satisfy; 1 if not even 2."""
     groups = GroupStats.of(sizes=[sum(counts)], disease=[list(counts)])
     table = Reference.of(sum(counts), Attribute.of("disease", [str(i) for i in range(len(counts))], counts))
     holds = [l for l in range(2, len(counts) + 1) if RecursiveCL(c=c, l=l, on="disease").satisfied(groups, table)[0]]
@@ -203,7 +203,7 @@ def _worst_case() -> int:
 
 
 def _plain_l(counts: Sequence[int]) -> int:
-    """The greatest l at c = 1, by the definition: r1 < rl + ... + rm; 1 where not even 2."""
+    """The greatest l at c = 1, by the definition: r1 < rl + ... + rm; 1 if not even 2."""
     return max([l for l in range(2, len(counts) + 1) if counts[0] < sum(counts[l - 1 :])], default=1)
 
 
@@ -242,7 +242,7 @@ def mondrian(seed: int, quick: bool) -> list[Item]:
 
 
 def _overlap(boxes: Sequence[tuple[float, float, float, float]]) -> bool:
-    """Whether the insides of two boxes meet."""
+    """Whether the interiors of two boxes intersect."""
     return any(
         a[0] < b[2] and b[0] < a[2] and a[1] < b[3] and b[1] < a[3]
         for i, a in enumerate(boxes)

@@ -80,7 +80,7 @@ Accuracy = dict[tuple[str, str, int], float]
 
 @dataclass(frozen=True)
 class Learned:
-    """The patterns of one run, as the paper counts them: a record may match several.
+    """The patterns of one run, counted as in the paper: a record may match several.
 
     Attributes
     ----------
@@ -101,7 +101,7 @@ class Learned:
 def learn_patterns(
     columns: Sequence[IntArray], classes: IntArray, *, k: int, conditions: Sequence[Condition], length: int
 ) -> Learned:
-    """Run the paper's ANONYMIZE: one set per class, every condition until it finds nothing more.
+    """Run the paper's ANONYMIZE: one set per class, each condition until it finds nothing more.
 
     Examples
     --------
@@ -464,7 +464,7 @@ PARTS = {"examples": examples, "table-1": table_1, "table-2": table_2}
 # Patterns of Armengol and Torra counted once for every way that leads to them.
 #
 # Several attributes may induce equally many sets. The paper divides by each of them, so the same pattern can be reached
-# in several ways. hushtable's own search keeps each pattern once; here every set carries the number of ways to it.
+# in several ways. hushtable's own search keeps each pattern once; here every set stores the number of ways to it.
 
 
 @dataclass(frozen=True)
@@ -507,7 +507,7 @@ def count_paths(
         Records and fixed attributes that a pattern needs.
     conditions : sequence of {"<", ">"}
     passes : int, optional
-        How often each condition is tried; by default until it finds nothing more.
+        How often each condition is tried. Defaults to until it finds nothing more.
     unknown : sequence of int, optional
         The code of each column that stands for an unknown value, which no records share; None for columns without.
 

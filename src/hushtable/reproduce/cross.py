@@ -1,15 +1,13 @@
-"""Every model with every algorithm on the same records: feasibility, loss, time, and what three attacks get.
+"""Every model with every algorithm on the same records: feasibility, loss, time, and the success of three attacks.
 
-None of the papers could make this comparison: each has its own algorithms, and its own reading of the others' models.
-Here all cells have the same rows of Adult, the same five quasi-identifiers and hierarchies, the same suppression
-limit and the same seed. A cell holds one model alone, at one setting (``SETTINGS``): a moderate one for this table,
-not the paper's.
+No paper has this comparison: each has its own algorithms, and its own reading of the others' models. Here all cells
+have the same rows of Adult, the same five quasi-identifiers and hierarchies, the same suppression limit and the same
+seed. A cell has a single model at one setting (``SETTINGS``): a moderate one for this table, not the paper's.
 
-A cell is one of: released; *infeasible* (proved: no release exists); *not found* (this algorithm found none);
-*refused* (model and algorithm do not go together, with the reason); *too slow* (beyond the limit per cell); *failed*
-(the process ended, which is a bug). Loss is
-NCP, from 0 (exact) to 1 (everything suppressed or generalized away). Attacks are reported as the share of right
-guesses beyond the same guess without the release.
+A cell is one of: released; *infeasible* (proved: no release exists); *not found* (this algorithm found none); *refused*
+(model and algorithm do not go together, with the reason); *too slow* (beyond the limit per cell); *failed* (the process
+ended, which is a bug). Loss is NCP, from 0 (exact) to 1 (everything suppressed or generalized away). Attacks are
+reported as the share of correct guesses in excess of the same guess without the release.
 """
 
 from __future__ import annotations
@@ -79,7 +77,7 @@ SETTINGS: Mapping[str, Mapping[str, Any]] = {
     "privacy-skyline": {"c": 0.7, "l": 1, "k": 1, "m": 1},
     "ck-safety": {"c": 0.7, "k": 1},
 }
-"""What each model is asked for."""
+"""The parameters of each model."""
 
 
 @dataclass(frozen=True)
@@ -118,7 +116,7 @@ class CrossResult:
 
 
 def cross_table(rows: int) -> tuple[pa.Table, pa.Table]:
-    """Return so many records of Adult, evenly spaced, with a column of guarding nodes; and all of it as population.
+    """Return some records of Adult, evenly spaced, with a column of guarding nodes; and all of Adult as population.
 
     Every tenth person guards the group of their occupation.
 
@@ -182,7 +180,7 @@ def cross_cells(
 
 
 class _Worker:
-    """A process that runs cells one after the other; it is ended, and another started, where one takes too long."""
+    """A process that runs cells one after the other, and is replaced by another if a cell takes too long."""
 
     def __init__(self, rows: int) -> None:
         self._rows = rows
@@ -203,7 +201,7 @@ class _Worker:
         self._line.close()
 
     def cell(self, model: str, algorithm: str, seconds: float) -> CrossResult:
-        """Run one cell; attacks on its release have as much time again, each."""
+        """Run one cell; each attack on its release has the same time limit again."""
         self._line.send((model, algorithm))
         cell = self._answer(seconds)
         if cell is None:
@@ -232,7 +230,7 @@ class _Worker:
 
 
 def _work(line: Any, rows: int) -> None:
-    """Answer with a cell for every (model, algorithm) that comes, and once more when its release was attacked."""
+    """Send a cell for every (model, algorithm) received, and again after its release was attacked."""
     table, population = cross_table(rows)
     line.send(True)
     while True:
@@ -273,7 +271,7 @@ def _loss(release: Release) -> float | None:
 
 
 def _attacked(release: Release, name: str) -> tuple[float, float] | None:
-    """Return rate and baseline; None where the attack cannot be run."""
+    """Return rate and baseline; None if the attack cannot be run."""
     try:
         found = release.attack(name)
     except UsageError:

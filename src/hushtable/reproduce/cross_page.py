@@ -1,4 +1,4 @@
-"""The cross table as one offline page: what is feasible, what it costs, how long it takes, what attacks get."""
+"""The cross table as one offline page: feasibility, loss, time and the success of attacks."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def cross_page(cells: Sequence[CrossResult], *, rows: int, seconds: float) -> st
     ----------
     cells : sequence of CrossResult
     rows : int
-        How many records of Adult the cells had.
+        Number of records of Adult in each cell.
     seconds : float
         The limit per cell.
 
@@ -131,7 +131,7 @@ def _setting(model: str) -> str:
 
 
 def _reasons(cells: Sequence[CrossResult]) -> Markup:
-    """Return each reason once, with the cells that it stands for."""
+    """Return each reason once, with its cells."""
     found: dict[tuple[str, str], list[str]] = {}
     for cell in cells:
         if cell.outcome != "released":

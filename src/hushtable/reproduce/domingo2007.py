@@ -46,14 +46,14 @@ _TABLE_2: Mapping[tuple[int, int], float] = {
 
 
 def truncated(value: float) -> float:
-    """Return two digits after the point, cut off as in the paper.
+    """Return two decimal digits, truncated as in the paper.
 
     Examples
     --------
     >>> truncated(6.2071), truncated(58.859), truncated(100.0)
     (6.2, 58.85, 100.0)
     """
-    # the least below a whole hundredth is rounding of ours, not a smaller value
+    # a value just below a whole hundredth is a rounding error of ours
     return math.floor(value * 100 + 1e-7) / 100
 
 
@@ -210,7 +210,7 @@ def _release(algorithm: str, k: int, p: int = 1, contributes: str = "") -> Relea
         models=models,
         algorithm=algorithms.build(algorithm, {"contributes": contributes} if contributes else {}),
     )
-    # which of equal records goes first is drawn from the local secret: here it is the same on every machine
+    # the local secret orders equal records; here the order is the same on every machine
     release: Release = run_plan(table, replace(policy.plan(), coins=Coins(b"domingo2007")))
     return release
 

@@ -145,7 +145,7 @@ def _table(picture: Table, title: str) -> Markup:
 
 
 def _cell(cell: Cell) -> Markup:
-    """One value where both agree, both where they do not, and ours alone where the paper has none."""
+    """One value if both agree, both if they differ, and only ours if the paper has none."""
     if cell.published is None:
         return tag("td", _text(cell.ours))
     if cell.published == cell.ours:

@@ -76,7 +76,7 @@ def _groups(name: str) -> tuple[GroupStats, Reference]:
 
 def _table_1() -> Item:
     name = "Table 1"
-    # what the releases below are checked against: every class has to cover its records
+    # the releases below are checked against this: every class must cover its records
     fits = {
         (table, cells, i): _covers(cells, _RAW[i]) for table, found in _CLASSES.items()
         for cells, members in found.items() for i in members

@@ -15,14 +15,14 @@ from hushtable.reproduce.sun_tables import ADULT, RACES, adult_plan, adult_table
 __all__ = ["adult_figures", "census_figures", "trend"]
 
 _SLACK = 0.005
-"""Distortion ratios this close count as equal: greedy algorithms waver."""
+"""Distortion ratios this close count as equal, since greedy algorithms fluctuate."""
 
 Curves = dict[str, dict[float, Result]]
 """Line -> x -> result."""
 
 
 def trend(curve: Sequence[float], slack: float = _SLACK) -> str:
-    """Return in words how a curve goes; steps within the slack are none.
+    """Describe the trend of a curve in words; steps within the slack are ignored.
 
     Examples
     --------
@@ -246,14 +246,14 @@ def _census_times(bench: Bench, found: Curves, quick: bool) -> list[Item]:
 
 
 def _faster(a: Result, b: Result) -> bool | None:
-    """Whether a is faster than b; None where their bands overlap."""
+    """Whether a is faster than b; None if their bands overlap."""
     if a.slowest < b.seconds:
         return True
     return False if b.slowest < a.seconds else None
 
 
 def _rises(points: Sequence[Result]) -> bool | None:
-    """Whether time rises from the first to the last point: by a tenth at least, and beyond the bands."""
+    """Whether time rises from the first to the last point by at least a tenth, and beyond the bands."""
     first, last = points[0], points[-1]
     if last.seconds > max(first.slowest, 1.1 * first.seconds):
         return True

@@ -22,7 +22,7 @@ from hushtable.reproduce.sun_tables import ADULT, HEIGHTS, RACES, adult_plan, ad
 __all__ = ["at_risk", "global_tables"]
 
 SEEDS = 5
-"""How many draws of the conditions."""
+"""Number of draws of the conditions."""
 
 
 @dataclass(frozen=True)
@@ -140,7 +140,7 @@ def _spread(found: Mapping[tuple[int, int], MinimalTables]) -> str:
 
 
 def _off(found: Mapping[tuple[int, int], MinimalTables]) -> float:
-    """How far the mean numbers of minimal tables are from the published 21 and 30."""
+    """The difference of the mean numbers of minimal tables from the published 21 and 30."""
     return sum(abs(float(np.mean(_values(found, m, "tables"))) - value) for m, value in ((0, 21), (2, 30)))
 
 

@@ -44,7 +44,7 @@ from hushtable.table.stats import GroupStats
 __all__ = ["PARTS"]
 
 SHARES = (0.0, 0.01, 0.05, 0.1)
-"""The v that are tried; the paper gives none."""
+"""The values of v to try; the paper gives none."""
 _V = 0.01
 
 _Value = Callable[[Point], float]
@@ -52,7 +52,7 @@ _Value = Callable[[Point], float]
 
 @dataclass(frozen=True)
 class RunSize:
-    """How much is run: seed, the axis of k, size of a sample, and how many samples."""
+    """The extent of a run: seed, the axis of k, size and number of samples."""
 
     seed: int
     ks: tuple[int, ...]
@@ -61,7 +61,7 @@ class RunSize:
 
     @classmethod
     def of(cls, seed: int, quick: bool) -> RunSize:
-        """The paper's, or one small sample and two k."""
+        """The paper's extent, or one small sample and two values of k."""
         return cls(seed, (2, 4), 900, 1) if quick else cls(seed, (2, 3, 4, 5, 6), 6000, 3)
 
     def line(self, of: Callable[[int], WangSetting], *, timed: bool = False) -> dict[float, Point]:
@@ -273,7 +273,7 @@ def _time_item(
 
 
 def _grows(curves: Sequence[Mapping[float, Point]]) -> bool | None:
-    """Whether time rises from the first to the last point; None where the bands of a line overlap."""
+    """Whether time rises from the first to the last point; None if the bands of a line overlap."""
     ends = [(next(iter(c.values())), list(c.values())[-1]) for c in curves]
     if all(first.band[1] < last.band[0] for first, last in ends):
         return True
@@ -281,7 +281,7 @@ def _grows(curves: Sequence[Mapping[float, Point]]) -> bool | None:
 
 
 def _longer(slow: Mapping[float, Point], fast: Mapping[float, Point]) -> bool | None:
-    """Whether one line takes longer: by the bands, point by point; None where they overlap somewhere."""
+    """Whether one line takes longer: by the bands, point by point; None if they overlap anywhere."""
     pairs = list(zip(slow.values(), fast.values(), strict=True))
     if all(a.band[0] > b.band[1] for a, b in pairs):
         return True
@@ -314,7 +314,7 @@ def _time_reason(name: str, curves: Mapping[str, Mapping[float, Point]]) -> str:
 
 
 def table_4(seed: int, quick: bool) -> list[Item]:
-    """Table IV: how many records and distinct values."""
+    """Table IV: numbers of records and distinct values."""
     name = "Table IV"
     published = dict(zip((*QUASI, STATUS), (73, 16, 2, 14, 32, 2, 4), strict=True))
     whole = load_adult("train").select([*QUASI, STATUS])
@@ -362,7 +362,7 @@ _SMALL = {
 
 
 def examples(seed: int, quick: bool) -> list[Item]:
-    """Tables I to III: what each promises and what it leaks."""
+    """Tables I to III: which properties each has and what it leaks."""
     illnesses = ("HIV", "cancer", "cold", "fever")
     promises = {
         "Table I": {"2-anonymous": True, "2-sensitive": False, "HIV is disclosed": True, "fever is disclosed": True},

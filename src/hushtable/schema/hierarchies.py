@@ -221,7 +221,7 @@ def recognise(name: str, values: Sequence[str], counts: IntArray) -> Recognised 
         if named or known.telling([value for value, fit in zip(values, fits, strict=True) if fit], about):
             reason = f"{'its' if n == len(fits) else 'nearly all of its'} values are {known.title}"
             found.append((named, n, Recognised(known, len(fits) - n, reason)))
-    # two that fit equally well: nothing is told
+    # two that fit equally well: no answer
     found.sort(key=lambda one: one[:2], reverse=True)
     return found[0][2] if found and [one[:2] for one in found].count(found[0][:2]) == 1 else None
 

@@ -265,7 +265,7 @@ class Studio:
         """Undo the last change to the policy."""
         return project.undo(seen=seen)
 
-    # files beside the data: hierarchies, population and background tables
+    # files next to the data: hierarchies, population and background tables
 
     def files(self, project: Project) -> list[str]:
         """Return the names of the project's files, as a policy refers to them."""

@@ -1,4 +1,4 @@
-"""Bringing some whole classes of a table that is not on the driver: what attacks and classifiers look at."""
+"""Collect some whole classes of a table that is not on the driver, for attacks and classifiers."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from hushtable.release.recode import recode
 __all__ = ["KNOWN", "drawn_classes"]
 
 KNOWN = 100_000
-"""Records that attacks and classifiers see of a table that is not on the driver, about."""
+"""Approximate number of records for attacks and classifiers if a table is not on the driver."""
 
 
 def drawn_classes(
@@ -30,7 +30,7 @@ def drawn_classes(
     partition: Partition | None = None,
     lost: Callable[[float], DataFrame | None] = lambda share: None,
 ) -> DriverRows:
-    """Return some whole classes, and as large a share of what is suppressed.
+    """Return some whole classes, and the same share of the suppressed records.
 
     Parameters
     ----------
@@ -41,9 +41,9 @@ def drawn_classes(
     packing : Packing
         Of the cells.
     partition : Partition, optional
-        Says how cells are recoded, where they are not by group; its labels are not looked at.
+        Says how cells are recoded if not by group; its labels are not used.
     lost : callable
-        Returns about such a share of the combinations that are suppressed.
+        Returns about the given share of the suppressed combinations.
     """
     content, jobs = combinations.content, combinations.jobs
     first, sizes = counted.classes(packing)

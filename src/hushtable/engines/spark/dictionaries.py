@@ -1,4 +1,4 @@
-"""The distinct values of every column, and each row's combination of them as numbers."""
+"""The distinct values of every column, and each row's combination as numbers."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ __all__ = ["Dictionary", "coded", "dictionaries", "looked_up", "numbered", "whol
 _PASS = 32
 
 _IN_PLAN = 4096
-"""Numbers up to so many are looked up in an array of the plan, more of them by a join."""
+"""Most numbers to look up in an array of the plan; more are looked up by a join."""
 
 
 @dataclass(frozen=True)
@@ -56,7 +56,7 @@ class Dictionary:
 
 
 def dictionaries(jobs: SparkJobs, work: DataFrame, places: Sequence[int]) -> list[Dictionary]:
-    """Find the distinct values of these columns (named c0, c1, ... in ``work``), few passes over the table for all."""
+    """Find the distinct values of these columns (named c0, c1, ... in ``work``) in a few passes over the table."""
     found: list[Dictionary] = []
     for first in range(0, len(places), _PASS):
         found += _one_pass(jobs, work, places[first : first + _PASS])
@@ -71,7 +71,7 @@ def _one_pass(jobs: SparkJobs, work: DataFrame, places: Sequence[int]) -> list[D
     grouped_by = table.column("which").to_numpy()
     found = []
     for j, (at, name) in enumerate(zip(places, names, strict=True)):
-        # a bit is set where a column is not grouped by
+        # a bit is set for each column that is not grouped by
         mine = (1 << len(names)) - 1 - (1 << (len(names) - 1 - j))
         part = table.filter(pa.array(grouped_by == mine))
         found.append(Dictionary(at, whole(part.column(name)), part.column("n").to_numpy().astype(np.int64)))
@@ -91,7 +91,7 @@ def coded(
     more: Sequence[dict[str, AnyArray]] | None = None,
     places: Sequence[AnyArray] | None = None,
 ) -> DataFrame:
-    """Give every row the places of its values: columns p0, p1, ..., null for a value that was not there before.
+    """Give every row the places of its values: columns p0, p1, ..., null for a new value.
 
     ``more`` names further numbers of every value, which become columns of their own; ``places`` lets values share one.
     """
@@ -111,7 +111,7 @@ def numbered(
     book = {name: own[there].astype(np.int64) for name, own in numbers.items()}
     fields = [StructField("v", frame.schema[column].dataType), *(StructField(name, LongType()) for name in book)]
     look_up = jobs.table({"v": values.take(pa.array(there)), **book}, StructType(fields))
-    # a join in which missing values are equal costs half as much again for every row
+    # a null-safe join costs half as much again for every row
     frame = frame.join(look_up, frame[column] == look_up["v"], "left").drop("v")
     for gap in np.flatnonzero(missing):
         nothing = F.col(column).isNull()

@@ -34,14 +34,14 @@ from hushtable.release.verify import Verification
 __all__ = ["DRIVER_ROWS", "GROUP_ROWS", "OnDriver", "SparkOutcome", "check_driver", "collected", "run"]
 
 GROUP_ROWS = "spark.hushtable.groupRows"
-"""Setting: beyond that, groups up to so many distinct combinations (records, for localpk) are finished by one task."""
+"""Setting: groups with up to this many distinct combinations (records, for localpk) are finished by one task."""
 
 _DEFAULTS = {DRIVER_ROWS: 100_000_000, GROUP_ROWS: 1_000_000}
 
 
 @dataclass(frozen=True)
 class SparkOutcome:
-    """What a run produced: verified, or it would not exist.
+    """The verified result of a run.
 
     Attributes
     ----------
@@ -53,9 +53,9 @@ class SparkOutcome:
     problem : Problem
         The models and what they compare groups with.
     known : DriverRows
-        The rows that the driver knows.
+        The rows on the driver.
     comparison : Comparison
-        The release beside its original.
+        The release compared with its original.
     verification : Verification
     summarised : bool
         Whether the rows of ``problem`` are all distinct combinations, weighted.
@@ -72,7 +72,7 @@ class SparkOutcome:
 
     @property
     def on_driver(self) -> bool:
-        """Whether the driver knows all rows."""
+        """Whether all rows are on the driver."""
         return self.known.problem is self.problem
 
     def judge(self, counted: CountedCells) -> Verification:
@@ -108,9 +108,9 @@ def run(frame: DataFrame, plan: Plan, progress: Progress | None = None) -> Spark
 def _published(
     content: Content, applied: OnDriver | DriverSummary | RecodedNode | SparkGroups, by: Partition
 ) -> SparkOutcome:
-    """Publish what an algorithm decided, and verify it from the published cells."""
+    """Publish the algorithm's result, and verify it from the published cells."""
     rows, book = applied.publish()
-    # a table that fits on the driver is written by it too, if nothing is published that it does not know
+    # a table that fits on the driver is also written by it, if it has everything that is published
     if isinstance(applied, OnDriver) and isinstance(rows, Differing):
         made: Shown | Listed = Listed(content, rows, book)
     else:
@@ -143,12 +143,12 @@ def check_driver(frame: DataFrame, records: int, why: str) -> None:
 
 
 def collected(frames: Mapping[str, DataFrame], progress: Progress) -> dict[str, pa.Table]:
-    """Bring linked tables to the driver, each text once, for work that needs all of them in one place.
+    """Collect linked tables on the driver, with each text once.
 
     Raises
     ------
     IncompatibleError
-        If they have more rows than the driver takes: said before any row is brought.
+        If they have more rows than the driver accepts; raised before any row is collected.
     """
     first = next(iter(frames.values()))
     with SparkJobs(first.sparkSession, progress).run() as jobs:
@@ -169,7 +169,7 @@ def _setting(spark: SparkSession, name: str) -> int:
 
 
 def _far(content: Content, limit: int) -> tuple[DriverSummary | RecodedNode | SparkGroups, Partition]:
-    """Let the algorithm ask for combinations: on the driver if they fit, else where they are."""
+    """Give the algorithm combinations: on the driver if they fit, otherwise on Spark."""
     plan = content.plan
     check_far(plan, content.records, limit)
     content.hold()
@@ -186,7 +186,7 @@ def _far(content: Content, limit: int) -> tuple[DriverSummary | RecodedNode | Sp
 
 @contextmanager
 def _kept(shown: Shown | Listed) -> Iterator[Shown | Listed]:
-    """Let go of the published rows if they turn out not to be publishable."""
+    """Release the published rows if they turn out not to be publishable."""
     try:
         yield shown
     except BaseException:
@@ -195,7 +195,7 @@ def _kept(shown: Shown | Listed) -> Iterator[Shown | Listed]:
         raise
 
 
-# A table whose rows fit on the driver: spread out to codes there, grouped as on one machine, published by joins.
+# A table whose rows fit on the driver: expanded to codes there, grouped as on one machine, published by joins.
 
 
 class OnDriver:
@@ -231,6 +231,6 @@ class OnDriver:
         return published_rows(self._content, self._tuples, self.recoded)
 
     def compare(self, partition: Partition, counted: CountedCells, book: Cellbook) -> tuple[DriverRows, Comparison]:
-        """Return all rows, and the release beside its original."""
+        """Return all rows, and the release compared with its original."""
         known = DriverRows(self.problem, partition, self.recoded, self._tuples)
         return known, known.comparison

@@ -1,7 +1,7 @@
-"""A published table whose different rows the driver knows: it writes them, and reads them back to verify them.
+"""A published table whose distinct rows are on the driver, which writes them and reads them back for verification.
 
 Spark counted the input. What follows from the counts alone needs no pass over the rows: a table of 10,000,000 rows is
-written, and read again, in a few seconds. A DataFrame is made only if somebody asks for it.
+written, and read again, in a few seconds. A DataFrame is made only on demand.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ __all__ = ["Listed"]
 
 
 class Listed:
-    """The published table, as the driver knows it; it answers as ``Shown`` does.
+    """The published table on the driver, with the interface of ``Shown``.
 
     Parameters
     ----------
@@ -62,24 +62,24 @@ class Listed:
 
     @property
     def frame(self) -> DataFrame:
-        """What is published, made by Spark."""
+        """The published table, made by Spark."""
         return self._shown.frame
 
     def release(self) -> None:
-        """Let go of the rows that Spark keeps, if it was asked for them."""
+        """Release the rows that Spark caches, if there are any."""
         if "_shown" in self.__dict__:
             self._shown.release()
 
     @cached_property
     def _table(self) -> pa.Table:
-        """The rows that differ, as they are published."""
+        """The distinct rows, as published."""
         quasi = zip(self.plan.table.named(Role.QUASI), self._rows.cells, self.book.cells, strict=True)
         cells = {name: from_codes(numbers - 1, cells.slice(1), pa.int32()) for name, numbers, cells in quasi}
         cells |= self._rows.values
         return pa.table({name: cells[name] for name in self.names})
 
     def count(self, problem: Problem) -> CountedCells:
-        """Count what is to be published, by its cells; once Spark made a DataFrame of it, what that shows."""
+        """Count the published table by its cells, from the DataFrame if Spark has made one."""
         if "_shown" in self.__dict__:
             return self._shown.count(problem)
         self.jobs.progress(1.0, "verifying")

@@ -1,7 +1,7 @@
-"""A table whose rows do not fit on the driver, as algorithms see it: combinations that Spark counts.
+"""A table whose rows do not fit on the driver, for algorithms: combinations that Spark counts.
 
-What an algorithm asked for last is how its partition is applied: combinations that were brought to the driver have
-labels there; a node of the lattice is applied column by column; groups are applied where they are.
+The algorithm's last request decides how its partition is applied: combinations on the driver have labels there; a node
+of the lattice is applied column by column; groups are applied on Spark.
 """
 
 from __future__ import annotations
@@ -30,9 +30,9 @@ class SparkStore:
     ----------
     combinations : Combinations
     driver_rows : int
-        Combinations that the driver may hold.
+        Most combinations on the driver.
     group_rows : int
-        Combinations, or records, of a group that one task may take.
+        Most combinations, or records, of a group in one task.
 
     Attributes
     ----------
@@ -63,12 +63,12 @@ class SparkStore:
 
     @property
     def fits(self) -> bool:
-        """Whether the driver may hold the combinations."""
+        """Whether the combinations fit on the driver."""
         return self._combinations.held <= self._driver_rows
 
     @property
     def given(self) -> EncodedTable:
-        """The combinations: rows are not given."""
+        """The combinations; rows are not available."""
         return self._summary.table
 
     @property
@@ -78,11 +78,11 @@ class SparkStore:
 
     def records(self) -> EncodedTable:
         """Refuse: the rows are too many."""
-        why = f"{self._plan.algorithm.name} as set tells equal records apart or compares records with one another"
+        why = f"{self._plan.algorithm.name}, as set, distinguishes equal records or compares records with one another"
         raise too_many(self._content.records, "rows", self._driver_rows, why)
 
     def combinations(self, why: str) -> EncodedTable:
-        """Bring the combinations to the driver, each with its weight."""
+        """Collect the combinations on the driver, each with its weight."""
         if not self.fits:
             raise too_many(self._combinations.held, "distinct combinations", self._driver_rows, why)
         self.applied = self._summary
@@ -93,7 +93,7 @@ class SparkStore:
         return DriverSummary(self._combinations)
 
     def tuples(self, keys: Sequence[Key]) -> SparkTuples:
-        """Return the combinations that models look at; they are rolled up where they are."""
+        """Return the combinations that models use; they are rolled up on Spark."""
         held, limit = self._combinations.held, self._driver_rows
         check_classes(self._plan, held, limit)
         check_lattice(self._plan, self._combinations.finish.quasi, held, limit)
@@ -104,7 +104,7 @@ class SparkStore:
         self.applied = RecodedNode(self._combinations, levels, left_out)
 
     def groups(self, coins: Coins | None = None) -> SparkGroups:
-        """Return all combinations as one group, to be divided where they are."""
+        """Return all combinations as one group, to be divided on Spark."""
         check_classes(self._plan, self._combinations.held, self._driver_rows)
         check_groups(self._plan, self._combinations.held, self._driver_rows)
         self.applied = SparkGroups(self._combinations, self._group_rows, coins)

@@ -56,7 +56,7 @@ class DriverSummary:
         self.table = replace(own, row_units=weight)
 
     def settle(self, problem: Problem, partition: Partition) -> None:
-        """Make classes of the algorithm's groups of combinations."""
+        """Turn the algorithm's groups of combinations into classes."""
         plan = self._content.plan
         self.problem, self._partition = problem.grouped, partition
         settled = settle(self.problem, partition, plan.algorithm.recoding)
@@ -84,7 +84,7 @@ class DriverSummary:
         return published_rows(self._content, once, self._classes, self.tuples.counts)
 
     def compare(self, partition: Partition, counted: CountedCells, book: Cellbook) -> tuple[DriverRows, Comparison]:
-        """Return some whole classes, and the release beside its original: every combination with its records."""
+        """Return some whole classes, and the release compared with its original: every combination with its records."""
         every = RowComparison(
             table=self.problem.table,
             labels=np.asarray(self._classes.labels, dtype=np.int64),
@@ -96,7 +96,7 @@ class DriverSummary:
         return known, CountedComparison.of_rows(every, self.tuples.counts, known.comparison)
 
     def _known(self) -> DriverRows:
-        """Some whole classes, spread out to rows, and as large a share of what is suppressed."""
+        """Some whole classes, expanded to rows, and the same share of the suppressed records."""
         tuples, seed = self.tuples, self.problem.seed
         labels, n = np.asarray(self._classes.labels, dtype=np.int64), self._classes.n_groups
         kept = labels >= 0

@@ -213,7 +213,7 @@ class Class:
     row : int
         The record.
     members : int64 array
-        The rows of its class, population and background included.
+        The rows of its class, including population and background.
     """
 
     problem: Problem
@@ -250,7 +250,7 @@ def same_for_all_reason(own: Class, column: QuasiColumn, height: int, *, whole: 
     column : QuasiColumn
     height : int
     whole : bool
-        Whether the whole column would have to become finer, or the values under this record's node only.
+        Whether the whole column would have to become finer, or only the values under this record's node.
     """
     step, levels = _step(column, height), column.coded.levels
     finer = levels[height - 1][column.codes] + 1
@@ -276,7 +276,7 @@ def same_for_all_reason(own: Class, column: QuasiColumn, height: int, *, whole: 
 
 
 def _lost(own: Class, finer: AnyArray) -> tuple[float, float]:
-    """People whose classes would break a model if they were told apart by ``finer``, and people left out already."""
+    """People whose classes would break a model if divided by ``finer``, and people already suppressed."""
     problem, labels = own.problem, np.asarray(own.labels, dtype=np.int64)
     kept = labels >= 0
     label = np.where(kept, labels * (int(finer.max()) + 1) + finer, -1)

@@ -48,7 +48,7 @@ class GroupVerdict:
         return all(good for _, _, good in self.scores)
 
     def broken(self) -> str:
-        """The violated models in words; empty where there is none."""
+        """The violated models in words; empty if there are none."""
         found = [(model, *self.told(model, score)) for model, score, good in self.scores if not good]
         return "; ".join(f"{named(model)} requires {needed}, but would have {has}" for model, needed, has in found)
 
@@ -56,7 +56,7 @@ class GroupVerdict:
 def judge(problem: Problem, groups: Sequence[AnyArray]) -> list[GroupVerdict]:
     """Judge groups of rows as if each were a class; groups may overlap.
 
-    Rows of population and background tables count as what they are.
+    Rows of population and background tables count as such.
     """
     rows = np.concatenate([np.asarray(g, dtype=np.int64) for g in groups]) if groups else np.empty(0, dtype=np.int64)
     ends = np.cumsum([len(g) for g in groups]).astype(np.int64)
@@ -96,7 +96,7 @@ def table_breaks(problem: Problem, labels: AnyArray, moved: AnyArray) -> str:
     _, numbers = np.unique(split[split >= 0], return_inverse=True)
     split[split >= 0] = numbers
     stats = problem.table.stats_of(split, int(split.max()) + 1, problem.model.histogram_keys())
-    # a class of population rows alone is not in the release
+    # a class with only population rows is not in the release
     stats = stats.take(stats.units > 0)
     broken = [m for m in members if not bool(m.table_satisfied(stats, problem.reference)[0])]
     needed = [_told(m, stats, problem.reference, m.achieved(stats, problem.reference))[0] for m in broken]

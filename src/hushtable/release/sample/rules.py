@@ -1,9 +1,10 @@
 """Rules that an analyst knows to hold: ``age < 15 -> marital_status = N``.
 
-A rule has conditions on both sides of the arrow, joined by ``and``: where all on the left hold, all on the right have
-to. Without an arrow, all conditions hold for every row. A condition compares a column with a value (``<  <=  >  >=  =
-!=``) or lists values (``in {a, b}``). Names and values with signs or words of their own are put into quotes, names
-also into backticks; ``null`` is the missing value, to which nothing but ``=``, ``!=`` and ``in`` applies.
+A rule has conditions on both sides of the arrow, joined by ``and``: if all on the left hold, all on the right must
+hold. Without an arrow, all conditions must hold for every row. A condition compares a column with a value (``<``,
+``<=``, ``>``, ``>=``, ``=``, ``!=``) or lists values (``in {a, b}``). Put names and values with special characters or
+words into quotes, names alternatively into backticks; ``null`` is the missing value, which allows only ``=``, ``!=``
+and ``in``.
 """
 
 from __future__ import annotations
@@ -33,12 +34,12 @@ class ColumnCondition(NamedTuple):
 
 @dataclass(frozen=True)
 class Rule:
-    """A rule: where all of ``given`` hold, all of ``then`` do.
+    """A rule: if all of ``given`` hold, all of ``then`` must hold.
 
     Attributes
     ----------
     text : str
-        As it was written.
+        The rule as written.
     given, then : tuple of ColumnCondition
     """
 
@@ -48,7 +49,7 @@ class Rule:
 
     @property
     def conditions(self) -> tuple[ColumnCondition, ...]:
-        """All of them."""
+        """All conditions."""
         return (*self.given, *self.then)
 
 
@@ -132,5 +133,5 @@ def _condition(tokens: Sequence[_Token], text: str) -> ColumnCondition:
 
 
 def _value(tokens: Sequence[_Token]) -> str | None:
-    """One value; words that stand beside each other are one."""
+    """One value; adjacent words form one value."""
     return None if list(tokens) == [("word", "null")] else " ".join(word for _, word in tokens)

@@ -298,7 +298,7 @@ class Editor:
         text(T.SPREAD if found["histogram"] else T.FREQUENT, "h2", "")
         text(f"{self.column}: {KINDS[Kind(found['kind'])]}, {T.DISTINCT.format(found['distinct'])}", "p", "ht-soft")
         if found["histogram"]:
-            # the finest level whose intervals can be told apart in a picture
+            # the finest level whose intervals can be distinguished in a picture
             level, cuts = next(((i, c) for i, c in enumerate(found["cuts"], 1) if 0 < len(c) <= _CUTS), (0, []))
             picture(charts.histogram(found["histogram"], f"{T.SPREAD}: {self.column}", cuts))
             if cuts:

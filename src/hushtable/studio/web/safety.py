@@ -107,7 +107,7 @@ class RequestGuard:
         began at another site, such as a link in a mail program.
         """
         rest = [(k, v) for k, v in parse_qsl(scope.get("query_string", b"").decode("latin-1")) if k != "token"]
-        # never a host of somebody's choice: browsers take a backslash for a slash, and a second one begins a host
+        # never an attacker's host: browsers take a backslash for a slash, and a second one begins a host
         target = "/" + quote(scope["path"].lstrip("/")) + (f"?{urlencode(rest)}" if rest else "")
         safe = html.escape(target)
         onward = f'<meta http-equiv="refresh" content="0;url={safe}">'
@@ -136,7 +136,7 @@ class RequestGuard:
         try:
             await self.app(scope, counted, send)
         except ClientDisconnect:
-            # the app saw the end of the body that was cut off; whoever hung up by themselves needs no answer
+            # the app saw the end of the truncated body; a client that disconnected needs no answer
             if seen > limit and not send.started:
                 await self._refuse(send, headers, "large")
 
@@ -208,7 +208,7 @@ async def _respond(send: Send, status: int, body: bytes, kind: str, headers: Map
     await send({"type": "http.response.body", "body": body})
 
 
-# The headers of every response: no other origin may be loaded, embedded in, or told anything.
+# The headers of every response: no other origin may be loaded, embed the studio, or receive anything.
 
 
 _SCRIPT = re.compile(rb"<script(?=[\s>])")

@@ -57,7 +57,7 @@ def serve(
     from hushtable.studio.web.safety import RequestGuard
 
     if not os.environ.get(DEBUG):
-        # what a handler stumbled over may be a cell; the words of ``failure`` are told instead
+        # the error of a handler may quote a cell; the words of ``failure`` are shown instead
         logging.getLogger("nicegui").setLevel(logging.CRITICAL + 1)
     listening = _listen(host, port)
     access = Access(host, listening.getsockname()[1], token)

@@ -134,7 +134,7 @@ def _accept(project: Project, report: Report, table: pa.Table, file: Path, name:
     report(0.85, "keeping it")
     view = table.rename_columns([f"c{i}" for i in range(table.num_columns)])
     folder = project.folder / "data"
-    # what takes long comes first: whoever is stopped in it leaves the project as it was
+    # slow work comes first: if it is stopped, the project is unchanged
     write_paged(view, folder / ".new-preview")
     shutil.copyfile(file, folder / f".new-{name}")
     (folder / ".new-preview").rename(project.folder / "preview.parquet")
@@ -144,7 +144,7 @@ def _accept(project: Project, report: Report, table: pa.Table, file: Path, name:
     atomic_write_text(project.folder / "sparks.json", json.dumps(sparks))
     keep_overviews(project, overviews)
     project.note(data=name, origin=origin, linked=False, rows=table.num_rows, columns=table.column_names)
-    # last: whoever is killed before it leaves a project with the data that its facts name
+    # last: if the process is killed before, the project still has the data that its facts name
     for old in folder.iterdir():
         if old.is_dir():
             shutil.rmtree(old)  # linked tables

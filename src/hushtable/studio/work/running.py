@@ -232,7 +232,7 @@ def _groups(release: Release) -> IntArray:
     """Return the group of each published row."""
     labels = release.recoded.labels
     if release.recoded.counterfeits is not None:
-        # they are numbered from -1 downwards, so they stand last and in reverse
+        # they are numbered from -1 downwards, so they are last and in reverse order
         labels = np.concatenate([labels, release.recoded.counterfeits.groups[::-1]])
     return np.asarray(labels[release.source_rows], dtype=np.int64)
 

@@ -163,6 +163,8 @@ def run(
 
     def text(to: Console) -> None:
         _print(to, found, output)
+        if warned or verdict is not None:
+            to.print()
         print_cautions(to, warned or ())
         if verdict is not None:
             print_verdict(to, verdict)

@@ -164,7 +164,8 @@ class Verdict:
         if self.suppressed:
             yield f"{share(self.suppressed)} of the records are suppressed."
         if self.silent:
-            named = ", ".join(repr(name) for name in self.silent)
+            *others, last = map(repr, self.silent)
+            named = f"{', '.join(others)} and {last}" if others else last
             yield f"{named} say{'s' if len(self.silent) == 1 else ''} nothing anymore."
 
     def as_dict(self) -> dict[str, Any]:

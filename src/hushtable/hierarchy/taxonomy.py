@@ -197,9 +197,8 @@ def _typed(
     bad = [place for place, value in zip(places, parsed, strict=True) if value is None]
     if bad:
         raise HierarchyError(
-            f"{counted(len(bad), 'value', 'values')} in the hierarchy of column {column!r} "
-            f"{'is' if len(bad) == 1 else 'are'} "
-            f"not {word} (the first in {bad[0]}).",
+            f"The values in the hierarchy of column {column!r} must be {word}; "
+            f"{counted(len(bad), 'is not', 'are not')} (the first in {bad[0]}).",
             code="bad-leaf",
             hint="Correct or remove these rows; missing values need no row.",
         )

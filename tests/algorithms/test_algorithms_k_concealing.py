@@ -5,13 +5,14 @@ from __future__ import annotations
 import re
 from collections import Counter
 from dataclasses import replace
-from itertools import permutations
+from itertools import combinations_with_replacement, permutations
 
 import numpy as np
 import pyarrow as pa
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from scipy.optimize import linprog
 
 import hushtable as ht
 from hushtable.algorithms.concealing import k_concealing
@@ -20,6 +21,7 @@ from hushtable.algorithms.partition.mondrian import Mondrian
 from hushtable.datasets import patients
 from hushtable.engines import local
 from hushtable.errors import IncompatibleError, UsageError
+from hushtable.rng import integers
 from hushtable.table.coins import Coins
 from hushtable.testing.interference_checks import local_files
 
@@ -67,6 +69,50 @@ def test_people_take_the_places_of_their_tuples():
     assert np.bincount(people.ravel()).tolist() == [3] * 5
     assert all(len(set(row)) == 3 for row in people.tolist())
     assert (tuples[people] == crowds).all()
+
+
+def slow_mixture(codes, weights, times, size):
+    """What the cheapest mixture costs, by a linear program over all crowds."""
+    crowds = [
+        c for c in combinations_with_replacement(range(len(times)), size) if all(c.count(t) <= times[t] for t in c)
+    ]
+    members = np.array([[crowd.count(t) for crowd in crowds] for t in range(len(times))])
+    costs = k_concealing._costs(codes, weights, np.array(crowds))
+    return float(linprog(costs, A_eq=members, b_eq=size * times).fun)
+
+
+@settings(max_examples=15)
+@given(seed=st.integers(0, 1000), n=st.integers(4, 8), size=st.integers(3, 4))
+def test_rounds_end_with_the_cheapest_mixture(seed, n, size):
+    """The mixture of crowds found in rounds costs what the one of all crowds costs; rounded, everybody is in k."""
+    codes = np.column_stack([integers(seed, f"c{j}", n, 0, top) for j, top in enumerate((2, 4, 9))])
+    codes, times = np.unique(codes, axis=0, return_counts=True)
+    weights = np.array([700, 300, 100])
+    tuples = np.repeat(np.arange(len(times)), times)
+    known = tuples[_rings(np.zeros(n, np.int64), size)]
+    seen = []
+    with pytest.MonkeyPatch.context() as patch:
+        real = k_concealing._mixture
+        patch.setattr(k_concealing, "_mixture", lambda *given: seen.append(given[:2]) or real(*given))
+        rounded = k_concealing._mixed(codes, weights, times, known, 50)
+    shares, _ = real(*seen[-1], times)
+    assert shares @ seen[-1][1] == pytest.approx(slow_mixture(codes, weights, times, size), abs=1.0)
+    if rounded is not None:
+        assert np.array_equal(np.bincount(rounded.ravel(), minlength=len(times)), size * times)
+        assert all(crowd.count(t) <= times[t] for crowd in rounded.tolist() for t in crowd)
+        assert k_concealing._costs(codes, weights, rounded).sum() >= slow_mixture(codes, weights, times, size) - 1.0
+
+
+def test_what_rounding_leaves_is_gathered():
+    """Two whole crowds and no fractions: the other crowds are made from who is left, nobody twice in one."""
+    codes, weights, times = np.array([[0], [1], [2], [7], [8]]), np.array([10]), np.array([1, 1, 1, 1, 2])
+    rounded = k_concealing._rounded(codes, weights, times, np.array([[0, 1, 2], [3, 4, 4]]), np.array([1.0, 1.4]))
+    assert sorted(np.bincount(rounded.ravel()).tolist()) == [3, 3, 3, 3, 6]
+    assert all(crowd.count(t) <= times[t] for crowd in rounded.tolist() for t in crowd)
+    apart = k_concealing._rounded(codes, weights, times, np.array([[1, 2, 3], [1, 2, 4]]), np.array([3.0, 0.0]))
+    assert sorted(map(sorted, apart.tolist()))[:3] == [[0, 4, 4]] * 3
+    few = np.array([1, 1, 2])
+    assert k_concealing._rounded(codes[:3], weights, few, np.array([[1, 2, 2]]), np.array([3.0])) is None
 
 
 @pytest.fixture(scope="module")
@@ -127,7 +173,9 @@ WORLDS = sorted(set(permutations("aabbb")))
 def worlds_of(ages, size, secrets):
     """Yield, for every way to give five people their values and for every secret: values, each one's cells, crowds."""
     people = pa.table({"age": ages, "ill": list(WORLDS[0])})
-    rules = ht.Policy(quasi=["age"], sensitive=["ill"], models=[k(size)], algorithm={"k-concealing": {"effort": 0}})
+    rules = ht.Policy(
+        quasi=["age"], sensitive=["ill"], models=[k(size)], algorithm={"k-concealing": {"effort": 0, "rounds": 0}}
+    )
     problem = local.run(people, rules.plan()).problem
     start = Mondrian().run(problem)
     ill = problem.table.sensitive[0]
@@ -137,7 +185,7 @@ def worlds_of(ages, size, secrets):
         for secret in range(secrets):
             coins = Coins(f"{world} {secret}".encode())
             ((rows, classes),) = _blocks(replace(problem, store=table, tossed=coins), start)
-            crowds = KConcealing(effort=0)._crowds(table, rows, classes, size)
+            crowds = KConcealing(effort=0, rounds=0)._crowds(table, rows, classes, size)
             drawn = draw_matching(crowds, coins.purse("draw"))
             cells = {int(rows[p]): tuple(ages[i] for i in rows[crowds[c]]) for c, p in enumerate(drawn.tolist())}
             yield world, cells
@@ -195,7 +243,9 @@ def test_public_files_do_not_tell_the_draw(tmp_path, monkeypatch):
 
     All but the number of the release, which is an HMAC with the secret.
     """
-    rules = ht.Policy(quasi=["age"], sensitive=["ill"], models=[k(3)], algorithm={"k-concealing": {"effort": 0}}).plan()
+    rules = ht.Policy(
+        quasi=["age"], sensitive=["ill"], models=[k(3)], algorithm={"k-concealing": {"effort": 0, "rounds": 0}}
+    ).plan()
     made = {}
     for turn in range(120):
         secret = tmp_path / f"secret {turn}"

@@ -30,6 +30,7 @@ from hushtable.datasets.adult_like import adult_policy
 from hushtable.datasets.loaders import load_adult
 from hushtable.engines.release import Release
 from hushtable.errors import Infeasible, NotFound, UsageError
+from hushtable.models.base import Stat
 from hushtable.policy.policy import Policy
 
 __all__ = ["ATTACKS", "QUASI", "SETTINGS", "SUPPRESSION", "Cell", "cross_cells", "cross_table"]
@@ -50,9 +51,17 @@ _GUARD = "guard"
 
 SETTINGS: Mapping[str, Mapping[str, Any]] = {
     "k-anonymity": {"k": 5},
+    "k-concealment": {"k": 5},
     "k-map": {"k": 20},
     "delta-presence": {"low": 0.0, "high": 0.2},
     "average-risk": {"average": 0.1, "maximum": 0.25},
+    "household": {"maximum": 0.5, "size": 3},
+    "journalist": {"maximum": 0.05},
+    "marketer": {"share": 0.02},
+    "sample-uniqueness": {"share": 0.02},
+    "minimal-uniques": {"size": 3, "share": 0.02},
+    "population-uniqueness": {"share": 0.01},
+    "dp": {"epsilon": 2.0, "delta": 1e-6},
     "p-sensitive": {"p": 3},
     "p-plus-sensitive": {"p": 2},
     "p-alpha-sensitive": {"p": 3, "alpha": 1.0},
@@ -148,9 +157,12 @@ def _policy(model: str, algorithm: str, population: pa.Table) -> Policy:
     given = dict(SETTINGS[model])
     if any(p.name == "on" for p in registry.models[model].params()):
         given["on"] = on
-    counted = {"population": population} if model in ("k-map", "delta-presence") else {}
+    counts = Stat.POPULATION in registry.models.build(model, given).stats_needed()
+    counted = {"population": population} if counts else {}
+    # differential privacy publishes a sample: most records are not drawn
+    limit = 1.0 if model == "dp" else SUPPRESSION
     return Policy(
-        columns=chosen, models=[{model: given}], algorithm={algorithm: {}}, suppression=SUPPRESSION, seed=7, **counted
+        columns=chosen, models=[{model: given}], algorithm={algorithm: {}}, suppression=limit, seed=7, **counted
     )
 
 

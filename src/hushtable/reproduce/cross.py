@@ -39,7 +39,7 @@ QUASI = ("age", "sex", "race", "marital-status", "education")
 """The quasi-identifiers of every cell."""
 
 SENSITIVE = "occupation"
-"""The sensitive column of every cell but one: eps-m needs numbers, and protects age."""
+"""The sensitive column; but eps-m needs numbers, and protects age, and dp publishes no sensitive column."""
 
 SUPPRESSION = 0.02
 """The share of records that may be suppressed."""
@@ -159,8 +159,10 @@ def _policy(model: str, algorithm: str, population: pa.Table) -> Policy:
         given["on"] = on
     counts = Stat.POPULATION in registry.models.build(model, given).stats_needed()
     counted = {"population": population} if counts else {}
-    # differential privacy publishes a sample: most records are not drawn
-    limit = 1.0 if model == "dp" else SUPPRESSION
+    limit = SUPPRESSION
+    if model == "dp":
+        # it publishes a sample, so most records are missing, and no column unchanged
+        limit, chosen[SENSITIVE] = 1.0, {"role": "drop"}
     return Policy(
         columns=chosen, models=[{model: given}], algorithm={algorithm: {}}, suppression=limit, seed=7, **counted
     )

@@ -81,9 +81,9 @@ def _about(cells: Sequence[Cell], rows: int, seconds: float) -> str:
     return (
         f"{len(models)} models with {len(algorithms)} algorithms on the same {rows:,} records of Adult: {released} of "
         f"{len(cells)} cells have a release. Quasi-identifiers: {', '.join(QUASI)}. At most {SUPPRESSION:.0%} of "
-        "the records "
-        f"are suppressed (no limit for dp, which publishes a sample), and each cell has {seconds:g} seconds. Each model stands alone, so a model against attribute "
-        "disclosure says nothing about who can be found. Settings are moderate ones for this table, not the papers'."
+        "the records are suppressed (no limit for dp, which publishes a sample), and each cell has "
+        f"{seconds:g} seconds. Each model stands alone, so a model against attribute disclosure says nothing about who "
+        "can be found. Settings are moderate ones for this table, not the papers'."
     )
 
 

@@ -20,9 +20,14 @@ Four steps:
    belongs to a given person with probability 1/k, unless the adversary knows how values relate to quasi-identifiers,
    or knows some records.
 
-Models of sensitive values are refused, including ``distinct-l``. In some draws, a person's k records have too few
-values. Any correction would depend on the draw and on sensitive values, and would be visible, because the crowds
-follow from quasi-identifiers: a person moved to another crowd does not have the record there.
+With ``distinct-l``, each person's possible records have at least l sensitive values, and so have each record's
+possible people. A draw must not be corrected: that would depend on sensitive values and be visible, because the crowds
+follow from quasi-identifiers. Instead, crowds are so large that every draw is diverse. Classes are Mondrian's under all
+models, refined; steps 2 and 3 are left out, and everyone stays in their class. If the l - 1 most frequent values of a
+class occur c times, its crowds have c + 1 people, at least k, at most the whole class. On Adult with 8 columns, k = 5
+and l = 2 or 3, this saves 6% compared with the same classes. As with other algorithms, the classes themselves may
+reveal something about values (see the attack ``minimality``). Other models of sensitive values are refused: how often a
+value occurs among a person's records differs from draw to draw.
 
 Nothing is suppressed. Cells are sets of values, regardless of the policy (form ``concealed``). Tables of more than
 ``BLOCK`` records are processed in blocks of neighboring classes.
@@ -74,6 +79,7 @@ from hushtable.rng import exponential_quantiles
 from hushtable.table.coins import Coins
 from hushtable.table.encoded import EncodedTable
 from hushtable.table.plan import TablePlan
+from hushtable.table.stats import GroupStats, Histogram
 
 __all__ = ["KConcealing", "draw_matching"]
 
@@ -125,18 +131,20 @@ class KConcealing(Algorithm):
 
     def run(self, problem: Problem) -> Partition:
         """Make crowds and assign them by lot; see the module's docstring."""
+        valued = bool(problem.model.histogram_keys())
         # suppressing people would leave the others with fewer to hide among
-        start = Mondrian().run(replace(problem, suppression=0.0))
+        start = Mondrian(refine=valued).run(replace(problem, suppression=0.0))
         table = problem.table
         size = max(problem.model.min_group_size(), 2)
         members: list[IntArray] = [np.empty(0, dtype=np.int64)] * table.n_sample
         settled = 0
         for turn, (rows, classes) in enumerate(_blocks(problem, start)):
             problem.progress(settled / table.n_sample, "exchanging")
-            crowds = self._crowds(table, rows, classes, size)
-            drawn = draw_matching(crowds, problem.coins.purse(f"{self.name} {turn}"))
-            for crowd, person in enumerate(drawn.tolist()):
-                members[int(rows[person])] = rows[crowds[crowd]]
+            inside = _inside(problem, rows, classes, size) if valued else None
+            for own, crowds in inside or [(rows, self._crowds(table, rows, classes, size))]:
+                drawn = draw_matching(crowds, problem.coins.purse(f"{self.name} {turn} {crowds.shape[1]}"))
+                for crowd, person in enumerate(drawn.tolist()):
+                    members[int(own[person])] = own[crowds[crowd]]
             settled += len(rows)
         lengths = [len(own) for own in members]
         offsets = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
@@ -169,6 +177,51 @@ class KConcealing(Algorithm):
             mixed = _mixed(codes, weights, times, np.concatenate(found), self.rounds)
             found += [] if mixed is None else [exchanged(mixed, 0.0)]
         return _people(min(found, key=lambda crowds: _costs(codes, weights, crowds).sum()), tuples, times)
+
+
+# Crowds under models of sensitive values: a ring in each class, of a size at which every draw satisfies the models.
+#
+# Whose record is drawn must not depend on values, so no draw can be corrected. But s records of a class have at least
+# as many distinct values as the s records with its most frequent values. If these satisfy the models, so does whatever
+# is drawn for a person's s crowds. The size follows from how often each value is in the class, which the release shows
+# anyway, and people do not move for their values: so beliefs stay at 1/s, as far as the classes themselves allow.
+
+
+def _inside(problem: Problem, rows: IntArray, classes: IntArray, size: int) -> list[tuple[IntArray, IntArray]]:
+    """Return people of classes whose crowds are equally large, and their crowds: people by their position."""
+    labels = np.full(problem.table.n_rows, -1, dtype=np.int64)
+    labels[rows] = classes
+    stats = problem.table.stats_of(labels, int(classes.max()) + 1, problem.model.histogram_keys())
+    sizes = _sufficient(problem, stats, size)
+    found = []
+    for crowd in np.unique(sizes).tolist():
+        own = np.flatnonzero(sizes[classes] == crowd)
+        _, places = np.unique(classes[own], return_inverse=True)
+        found.append((rows[own], _rings(places.reshape(-1), crowd)))
+    return found
+
+
+def _sufficient(problem: Problem, stats: GroupStats, size: int) -> IntArray:
+    """Return, for each class, the smallest number of its records that satisfies the models in every draw."""
+    people = stats.sizes.astype(np.int64)
+    sizes: IntArray = np.minimum(np.full(len(stats), size), people)
+    while True:
+        least = {key: _frequent(stats.histogram(key), sizes) for key in problem.model.histogram_keys()}
+        good = problem.model.satisfied(GroupStats(sizes, histograms=least), problem.reference)
+        short = ~good & (sizes < people)
+        if not short.any():
+            return sizes
+        sizes = sizes + short
+
+
+def _frequent(histogram: Histogram, sizes: IntArray) -> Histogram:
+    """Keep so many records of each group, those with its most frequent values."""
+    order = histogram.descending()
+    group, count = histogram.groups[order], histogram.units[order]
+    before = np.cumsum(count) - count
+    first = before[histogram.offsets[:-1]]
+    kept = np.clip(sizes[group] - (before - first[group]), 0, count)
+    return Histogram.from_pairs(group, histogram.values[order], kept, len(histogram))
 
 
 def _weights(table: EncodedTable) -> IntArray:

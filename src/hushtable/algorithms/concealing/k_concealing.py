@@ -111,7 +111,7 @@ class KConcealing(Algorithm):
     Examples
     --------
     >>> KConcealing(effort=500).values()
-    {'effort': 500, 'rounds': 10}
+    {'effort': 500}
     """
 
     effort: Annotated[int, AtLeast(0), "number of exchanges to try per record"] = 2_000

@@ -33,7 +33,8 @@ Nothing is suppressed. Cells are sets of values, regardless of the policy (form 
 ``BLOCK`` records are processed in blocks of neighboring classes.
 
 Limits: if an adversary learns from elsewhere which record belongs to a person, links between other people and records
-become more likely, even beyond the same crowd. A set shows values of real people. There is no ledger, no guard and no
+become more likely, even beyond the same crowd. Another version of scipy, which solves the linear programs, may find
+other crowds. A set shows values of real people. There is no ledger, no guard and no
 Spark engine for these releases.
 
 When to use
@@ -68,7 +69,7 @@ from typing import Annotated, ClassVar
 import numpy as np
 import numpy.typing as npt
 
-from hushtable.algorithms.base import Algorithm, Partition, Problem, Reads, Recoding
+from hushtable.algorithms.base import Algorithm, Partition, Problem, Progress, Reads, Recoding, quietly
 from hushtable.algorithms.partition.mondrian import Mondrian
 from hushtable.arrays import AnyArray, BoolArray, FloatArray, IntArray
 from hushtable.errors import IncompatibleError
@@ -140,8 +141,12 @@ class KConcealing(Algorithm):
         settled = 0
         for turn, (rows, classes) in enumerate(_blocks(problem, start)):
             problem.progress(settled / table.n_sample, "exchanging")
+
+            def report(share: float, what: str, settled: int = settled, own: int = len(rows)) -> None:
+                problem.progress((settled + share * own) / table.n_sample, what)
+
             inside = _inside(problem, rows, classes, size) if valued else None
-            for own, crowds in inside or [(rows, self._crowds(table, rows, classes, size))]:
+            for own, crowds in inside or [(rows, self._crowds(table, rows, classes, size, report))]:
                 drawn = draw_matching(crowds, problem.coins.purse(f"{self.name} {turn} {crowds.shape[1]}"))
                 for crowd, person in enumerate(drawn.tolist()):
                     members[int(own[person])] = own[crowds[crowd]]
@@ -152,7 +157,9 @@ class KConcealing(Algorithm):
         labels[: table.n_sample] = np.arange(table.n_sample)
         return Partition(labels, table.n_sample, crowds=(offsets, np.concatenate(members)))
 
-    def _crowds(self, table: EncodedTable, rows: IntArray, classes: IntArray, size: int) -> IntArray:
+    def _crowds(
+        self, table: EncodedTable, rows: IntArray, classes: IntArray, size: int, report: Progress = quietly
+    ) -> IntArray:
         """Return crowds of a block: people by their position in ``rows``."""
         n = len(rows)
         columns = [c.codes[rows].astype(np.int64) for c in table.quasi]
@@ -174,7 +181,7 @@ class KConcealing(Algorithm):
 
         found = [given, exchanged(given, heat)]
         if self.rounds:
-            mixed = _mixed(codes, weights, times, np.concatenate(found), self.rounds)
+            mixed = _mixed(codes, weights, times, np.concatenate(found), self.rounds, report)
             found += [] if mixed is None else [exchanged(mixed, 0.0)]
         return _people(min(found, key=lambda crowds: _costs(codes, weights, crowds).sum()), tuples, times)
 
@@ -282,12 +289,15 @@ def _rings(classes: IntArray, size: int) -> IntArray:
 # P. Gilmore, R. Gomory, "A linear programming approach to the cutting-stock problem", Operations Research 9, 1961.
 
 
-def _mixed(codes: AnyArray, weights: IntArray, times: IntArray, known: IntArray, rounds: int) -> IntArray | None:
+def _mixed(
+    codes: AnyArray, weights: IntArray, times: IntArray, known: IntArray, rounds: int, report: Progress = quietly
+) -> IntArray | None:
     """Return crowds rounded from the cheapest mixture; None if there is none, or rounding gets stuck."""
     size = known.shape[1]
     known = np.unique(np.sort(known, axis=1), axis=0)
     steady: IntArray | None = None
-    for _ in range(rounds):
+    for done in range(rounds):
+        report(done / rounds, "mixing crowds")
         solved = _mixture(known, _costs(codes, weights, known), times)
         if solved is None:
             return None

@@ -8,9 +8,11 @@ from collections.abc import Iterator
 from typing import Any
 
 from docstrings import markdown, sections
+from forbidden import forbidden
 
 from hushtable import registry
 from hushtable.about import describe
+from hushtable.models.base import PrivacyModel
 from hushtable.params import Parametrised
 from hushtable.registry import Registry
 
@@ -77,7 +79,9 @@ def _page(plural: str, name: str, found: type[Parametrised]) -> str:
     own = sections(inspect.getdoc(found) or "")
     module = sections(inspect.cleandoc(getattr(inspect.getmodule(found), "__doc__", "") or ""))
     place = (inspect.getmodule(found).__name__ or "").replace(".", "/")  # type: ignore[union-attr]
-    parts = [f"# {name}", f"*{markdown(about['summary'])}*", _example(plural, name, found)]
+    parts = [f"# {name}", f"*{markdown(about['summary'])}*"]
+    parts += [forbidden(found)] if issubclass(found, PrivacyModel) else []
+    parts.append(_example(plural, name, found))
     definition = markdown(_without_title(module.get("", "")))
     rest = markdown(own.get("", "").partition("\n")[2])
     parts += ["## Definition", *filter(None, [definition, rest])] if definition or rest else []

@@ -133,6 +133,9 @@ def test_what_a_verdict_says_about_finer_and_coarser_nodes_holds(name, seed, row
     nodes = judge.space.nodes[:: max(len(judge.space.nodes) // 60, 1)].astype(np.int64)
     with as_if_large():
         verdicts = [judge(node) for node in nodes]
+        ruled_out = [judge(v.node, beat=v.value * (1 + 1e-9) + 1e-9) for v in verdicts if v.fits]
+    # a node is ruled out only if it is no better than the value to beat
+    assert [v.value for v in ruled_out] == [v.value for v in verdicts if v.fits]
     by_size, none = judge.by_size, np.zeros(1, dtype=np.int64)
     for mine in verdicts:
         for other in verdicts:

@@ -84,7 +84,7 @@ def test_the_schema_of_a_report(call):
 
 def test_neither_the_table_nor_the_release_is_replaced(call, release, people):
     before = {path: path.read_bytes() for path in (people, release / "release.json")}
-    for output, code in ((people, "usage"), (release / "release.html", "is-input")):
+    for output, code in ((people, "usage"), (release / "release.html", "in-release")):
         answer = call("report", release, "--data", people, "--output", output, "--overwrite", "--json")
         assert (answer.code, answer.data["code"]) == (2, code)
     assert {path: path.read_bytes() for path in before} == before

@@ -96,7 +96,7 @@ def test_it_needs_the_original(saved):
 def test_it_does_not_go_into_the_folder_of_the_release(saved):
     tables, folder = saved
     before = sorted(folder.iterdir())
-    with pytest.raises(OutputError, match="does not belong in the release's folder"):
+    with pytest.raises(OutputError, match="a report is not part of it"):
         open_release(folder, tables).report(folder / "evidence.html", attacks=False)
     assert sorted(folder.iterdir()) == before
 

@@ -11,12 +11,9 @@ from support_diversity import (
     Exact,
     Sample,
     agree,
-    attack,
     categories,
-    grow,
     of_values,
     people,
-    prefilter_holds,
     samples,
     verdicts,
     whole,
@@ -54,22 +51,12 @@ def test_similar_values_do_not_make_a_class_diverse():
     assert model(1, 2).satisfied(sample.stats(), table).tolist() == [False, True, True]
 
 
-@given(samples(), shares, ds)
-def test_survives_merging(sample: Sample, a: float, d: int):
-    attack(model(a, d), sample)
-
-
 def test_does_not_survive_adding():
     assert verdicts(model(0.5, 2), {0: 1, 5: 1}, {0: 2, 5: 1}) == [True, False]
 
 
 def test_does_not_survive_suppression():
     assert verdicts(model(0.75, 2), {0: 1, 1: 1, 5: 1}, {0: 1, 1: 1}) == [True, False]
-
-
-@given(samples(), shares, ds)
-def test_min_group_size_is_a_prefilter(sample: Sample, a: float, d: int):
-    prefilter_holds(model(a, d), sample)
 
 
 def test_contributes_are_new_categories_and_those_with_room():
@@ -80,11 +67,6 @@ def test_contributes_are_new_categories_and_those_with_room():
         [False, False, True, True, True, True],
         [True] * 6,
     ]
-
-
-@given(samples())
-def test_following_contributes_ends_at_a_satisfied_group(sample: Sample):
-    grow(model(0.4, 3), sample)
 
 
 def test_an_empty_group_is_not_satisfied():

@@ -9,12 +9,9 @@ from support_diversity import (
     Exact,
     Sample,
     agree,
-    attack,
     categories,
-    grow,
     of_values,
     people,
-    prefilter_holds,
     samples,
     verdicts,
     whole,
@@ -52,22 +49,12 @@ def test_no_table_of_sun_withstands_it_but_spread_categories_do():
     assert model(3, 4, 4).satisfied(sample.stats(), table).tolist() == [False, False, False]
 
 
-@given(samples(), alphas, betas, ks)
-def test_survives_merging(sample: Sample, alpha: int, beta: int, k: int):
-    attack(model(alpha, beta, k), sample)
-
-
 def test_does_not_survive_adding():
     assert verdicts(model(1, 2, 2), {0: 1, 2: 1, 5: 1}, {0: 2, 2: 1, 5: 1}) == [True, False]
 
 
 def test_does_not_survive_suppression():
     assert verdicts(model(1, 2, 2), {0: 1, 2: 1, 5: 1}, {0: 1, 2: 1}) == [True, False]
-
-
-@given(samples(), alphas, betas, ks)
-def test_min_group_size_is_a_prefilter(sample: Sample, alpha: int, beta: int, k: int):
-    prefilter_holds(model(alpha, beta, k), sample)
 
 
 def test_contributes_are_new_values_values_of_small_categories_and_those_that_keep_the_lead():
@@ -78,11 +65,6 @@ def test_contributes_are_new_values_values_of_small_categories_and_those_that_ke
         [False, False, True, True, True, True],
         [True] * 6,
     ]
-
-
-@given(samples())
-def test_following_contributes_ends_at_a_satisfied_group(sample: Sample):
-    grow(model(2, 3, 5), sample)
 
 
 def test_an_empty_group_is_not_satisfied():

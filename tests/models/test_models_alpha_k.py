@@ -6,7 +6,7 @@ from fractions import Fraction
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from support_diversity import LABELS, Exact, Sample, agree, attack, grow, people, prefilter_holds, samples, verdicts
+from support_diversity import LABELS, Exact, Sample, agree, people, samples, verdicts
 
 from hushtable.errors import ParameterError, PolicyError
 from hushtable.models.alpha_k import AlphaK
@@ -37,22 +37,12 @@ def test_a_share_of_exactly_alpha_is_allowed(parts: int):
     assert model(1 / parts, 2).satisfied(sample.stats(), table).tolist() == [True, False]
 
 
-@given(samples(), alphas, ks, onlys)
-def test_survives_merging(sample: Sample, alpha: float, k: int, only: tuple[str, ...] | None):
-    attack(model(alpha, k, only), sample)
-
-
 def test_does_not_survive_adding():
     assert verdicts(model(0.5, 2), {0: 1, 1: 1}, {0: 2, 1: 1}) == [True, False]
 
 
 def test_does_not_survive_suppression():
     assert verdicts(model(0.5, 2), {0: 2, 1: 2}, {0: 2, 1: 1}) == [True, False]
-
-
-@given(samples(), alphas, ks)
-def test_min_group_size_is_a_prefilter(sample: Sample, alpha: float, k: int):
-    prefilter_holds(model(alpha, k), sample)
 
 
 def test_contributes_are_the_values_with_room_in_the_class_to_come():
@@ -71,11 +61,6 @@ def test_contributes_does_not_mind_values_that_are_not_bounded():
     assert model(0.25, 4, ("cancer",)).contributes(sample.stats(), sample.table()).tolist() == [
         [True, False, True, True, True, True]
     ]
-
-
-@given(samples())
-def test_following_contributes_ends_at_a_satisfied_group(sample: Sample):
-    grow(model(0.4, 5), sample)
 
 
 def test_an_empty_group_is_not_satisfied():

@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from support_diversity import Sample, agree, attack, grow, prefilter_holds, same_as_trying, samples, verdicts, whole
+from support_diversity import Sample, agree, samples, verdicts, whole
 
 from hushtable.errors import ParameterError
 from hushtable.models.distinct_l import DistinctL
@@ -27,28 +27,8 @@ def test_equals_its_twin(sample: Sample, l: int):
     agree(model(l), sample, lambda g: min(len(g), whole(g)) >= l)
 
 
-@given(samples(), ls)
-def test_survives_adding_and_merging(sample: Sample, l: int):
-    attack(model(l), sample)
-
-
 def test_does_not_survive_suppression():
     assert verdicts(model(3), {0: 5, 1: 1, 2: 1}, {0: 5, 1: 1}) == [True, False]
-
-
-@given(samples(), ls)
-def test_min_group_size_is_a_prefilter(sample: Sample, l: int):
-    prefilter_holds(model(l), sample)
-
-
-@given(samples())
-def test_contributes_are_the_values_that_raise_the_score(sample: Sample):
-    same_as_trying(model(3), sample)
-
-
-@given(samples())
-def test_following_contributes_ends_at_a_satisfied_group(sample: Sample):
-    grow(model(5), sample)
 
 
 def test_an_empty_group_is_not_satisfied():

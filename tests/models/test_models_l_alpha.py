@@ -11,11 +11,8 @@ from support_diversity import (
     Exact,
     Sample,
     agree,
-    attack,
-    grow,
     of_values,
     people,
-    prefilter_holds,
     samples,
     verdicts,
     weight,
@@ -70,27 +67,12 @@ def test_table_7_of_sun_is_2_1_diverse_but_for_its_first_and_last_group_at_l_3()
     assert model(2, 2).satisfied(sample.stats(), table).tolist() == [False, True, True]
 
 
-@given(samples(), ls, alphas, diversities)
-def test_survives_merging(sample: Sample, l: int, alpha: float, diversity: str):
-    attack(model(l, alpha, diversity), sample)
-
-
 def test_does_not_survive_adding():
     assert verdicts(model(2, 1), {0: 1, 5: 1}, {0: 2, 5: 1}) == [True, False]
 
 
 def test_does_not_survive_suppression():
     assert verdicts(model(2, 2), {4: 2, 5: 2}, {4: 1, 5: 1}) == [True, False]
-
-
-@given(samples(), ls, alphas, diversities)
-def test_min_group_size_is_a_prefilter(sample: Sample, l: int, alpha: float, diversity: str):
-    prefilter_holds(model(l, alpha, diversity), sample)
-
-
-@given(samples(), diversities)
-def test_following_contributes_ends_at_a_satisfied_group(sample: Sample, diversity: str):
-    grow(model(2, 2, diversity), sample)
 
 
 def test_an_empty_group_is_not_satisfied():

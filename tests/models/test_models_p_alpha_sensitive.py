@@ -8,10 +8,7 @@ from support_diversity import (
     SUN_CATEGORIES,
     Sample,
     agree,
-    attack,
-    grow,
     of_values,
-    prefilter_holds,
     samples,
     verdicts,
     weight,
@@ -66,18 +63,8 @@ def test_equals_its_twin(sample: Sample, p: int, alpha: float):
     agree(model(p, alpha), sample, lambda g: min(len(g), whole(g)) >= p and weight(g) >= alpha)
 
 
-@given(samples(), ps, alphas)
-def test_survives_adding_and_merging(sample: Sample, p: int, alpha: float):
-    attack(model(p, alpha), sample)
-
-
 def test_does_not_survive_suppression():
     assert verdicts(model(2, 1), {0: 1, 1: 1, 5: 1}, {0: 1, 1: 1}) == [True, False]
-
-
-@given(samples(), ps, alphas)
-def test_min_group_size_is_a_prefilter(sample: Sample, p: int, alpha: float):
-    prefilter_holds(model(p, alpha), sample)
 
 
 @given(samples(), ps, alphas)
@@ -88,11 +75,6 @@ def test_contributes_are_the_values_that_a_failing_condition_lacks(sample: Sampl
         scarce = whole(group) < p and not few and not light
         # Values 0 and 1 are of the category that weighs nothing.
         assert row.tolist() == [(few and v not in group) or (light and v > 1) or scarce for v in range(6)]
-
-
-@given(samples())
-def test_following_contributes_ends_at_a_satisfied_group(sample: Sample):
-    grow(model(3, 2), sample)
 
 
 def test_an_empty_group_is_not_satisfied():

@@ -8,12 +8,8 @@ from support_diversity import (
     SUN_CATEGORIES,
     Sample,
     agree,
-    attack,
     categories,
-    grow,
     of_values,
-    prefilter_holds,
-    same_as_trying,
     samples,
     verdicts,
     whole,
@@ -59,28 +55,8 @@ def test_equals_its_twin(sample: Sample, p: int):
     agree(model(p), sample, lambda g: min(len(categories(g)), whole(g)) >= p)
 
 
-@given(samples(), ps)
-def test_survives_adding_and_merging(sample: Sample, p: int):
-    attack(model(p), sample)
-
-
 def test_does_not_survive_suppression():
     assert verdicts(model(2), {0: 1, 1: 1, 2: 1}, {0: 1, 1: 1}) == [True, False]
-
-
-@given(samples(), ps)
-def test_min_group_size_is_a_prefilter(sample: Sample, p: int):
-    prefilter_holds(model(p), sample)
-
-
-@given(samples())
-def test_contributes_are_the_values_that_raise_the_score(sample: Sample):
-    same_as_trying(model(3), sample)
-
-
-@given(samples())
-def test_following_contributes_ends_at_a_satisfied_group(sample: Sample):
-    grow(model(4), sample)
 
 
 def test_an_empty_group_is_not_satisfied():

@@ -9,11 +9,7 @@ from support_diversity import (
     Exact,
     Sample,
     agree,
-    attack,
-    grow,
     people,
-    prefilter_holds,
-    same_as_trying,
     samples,
     verdicts,
     whole,
@@ -46,11 +42,6 @@ def test_l_equally_frequent_values_are_exactly_l_diverse(l: int):
     assert model(l).satisfied(sample.stats(), table).tolist() == [True, False]
 
 
-@given(samples(), ls)
-def test_survives_merging(sample: Sample, l: float):
-    attack(model(l), sample)
-
-
 def test_does_not_survive_adding():
     assert verdicts(model(2), {0: 2, 1: 2}, {0: 3, 1: 2}) == [True, False]
 
@@ -59,23 +50,8 @@ def test_does_not_survive_suppression():
     assert verdicts(model(2), {0: 2, 1: 2}, {0: 2, 1: 1}) == [True, False]
 
 
-@given(samples(), ls)
-def test_min_group_size_is_a_prefilter(sample: Sample, l: float):
-    prefilter_holds(model(l), sample)
-
-
-@given(samples())
-def test_contributes_are_the_values_that_raise_the_score(sample: Sample):
-    same_as_trying(model(3), sample)
-
-
 def test_several_values_of_one_person_do_not_hide_that_person():
     assert Sample(({0: 2, 1: 2, 2: 2},), unit=6).satisfied(model(3)) == [False]
-
-
-@given(samples())
-def test_following_contributes_ends_at_a_satisfied_group(sample: Sample):
-    grow(model(3), sample)
 
 
 def test_an_empty_group_is_not_satisfied():

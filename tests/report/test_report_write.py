@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import html
 import json
+import shutil
 from pathlib import Path
 
 import pyarrow as pa
@@ -41,6 +42,13 @@ def test_nothing_is_written_where_something_is_wrong(release: Release, tmp_path:
         release.report(tmp_path / "evidence.json")
     with pytest.raises(OutputError, match="folder does not exist"):
         release.report(tmp_path / "none" / "evidence.html")
+    for folder in (release.save(tmp_path / "release"), tmp_path / "release.private"):
+        there = sorted(folder.iterdir())
+        with pytest.raises(OutputError, match="a report is not part of it"):
+            release.report(folder / "evidence.html")
+        assert sorted(folder.iterdir()) == there
+    shutil.rmtree(tmp_path / "release")
+    shutil.rmtree(tmp_path / "release.private")
     with pytest.raises(UsageError, match=r"no template 'wp261'\. Did you mean 'wp216'"):
         release.report(tmp_path / "evidence.html", "wp261")
     with pytest.raises(ParameterError, match="threshold"):

@@ -108,7 +108,9 @@ def test_by_name_and_value() -> None:
     assert suggested("job", [f"job {i}" for i in range(17)]) == (Kind.NOMINAL, "frequency")
     assert suggested("x", list(range(200))) == (Kind.NUMERIC, {"intervals": {"quantiles": [16, 8, 4, 2]}})
     assert suggested("x", [1, 2, 3]) == (Kind.NUMERIC, {"intervals": {"quantiles": [2]}})
-    assert suggested("x", [1, 2]) == (Kind.NUMERIC, "flat")
+    assert suggested("x", [1, 3]) == (Kind.NUMERIC, "flat")
+    assert suggested("x", [1, 2]) == suggested("x", [0, 1]) == (Kind.NOMINAL, "flat")
+    assert suggested("weeks", [0, 1]) == (Kind.NUMERIC, "flat")
 
 
 def test_missing_value_markers_are_no_values() -> None:

@@ -469,7 +469,7 @@ class Release(Released, Generic[F]):
         """
         from hushtable.release.sample.opened import sample_release
 
-        found: F = self.like(sample_release(self, seed=seed, rows=rows, where=where))
+        found: F = self.drawn_like(sample_release(self, seed=seed, rows=rows, where=where))
         return found
 
     @typed
@@ -502,7 +502,7 @@ class Release(Released, Generic[F]):
         """
         from hushtable.release.sample.condense import condense_release
 
-        found: F = self.like(condense_release(self, columns=columns))
+        found: F = self.drawn_like(condense_release(self, columns=columns))
         return found
 
     @typed

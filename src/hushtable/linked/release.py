@@ -16,7 +16,7 @@ import pyarrow as pa
 from hushtable._version import __version__, code_digest
 from hushtable.algorithms.base import Progress
 from hushtable.arrays import BoolArray, IntArray
-from hushtable.errors import DataError, OutputError, UsageError
+from hushtable.errors import DataError, UsageError
 from hushtable.io.atomic import atomic_write_text
 from hushtable.io.dictionaries import compact, encode, to_codes
 from hushtable.io.files import read_table, write_table
@@ -239,12 +239,6 @@ class LinkedRelease:
 
         if path is not None:
             check_paths(path)
-            if self.folder is not None and Path(os.path.realpath(path)).is_relative_to(os.path.realpath(self.folder)):
-                raise OutputError(
-                    "A report compares the release with the original, so it does not belong in the release's folder.",
-                    code="in-release",
-                    hint="Write it to another folder.",
-                )
         found = report_linked(self, template, parameters, attacks=attacks, about=about, progress=progress)
         if path is not None:
             write_report(found, path)

@@ -16,8 +16,8 @@ from hushtable.errors import OutputError
 from hushtable.hierarchy.base import ROOT
 from hushtable.io.atomic import atomic_folder, atomic_write_text
 from hushtable.io.files import write_table
-from hushtable.release.companion import COMPANION
 from hushtable.release.sample.sample import sample_table, typed_column
+from hushtable.release.targets import check_outside
 from hushtable.report.signature import file_digest
 from hushtable.schema.columns import Kind, Role
 from hushtable.table.plan import ColumnPlan
@@ -68,10 +68,7 @@ def _silent(column: pa.ChunkedArray, plan: ColumnPlan) -> bool:
 def check_sample_folder(folder: Path) -> None:
     """Refuse a folder that a sample must not be written to: one of a release, in one, or one that is there."""
     place = Path(os.path.realpath(folder))
-    for above in (place, *place.parents):
-        if (above / "release.json").is_file() or (above / COMPANION).is_file():
-            raise OutputError(f"{str(folder)!r} is in the folder of a release, where a sample does not belong.",
-                              code="in-release", hint="Choose another folder.")  # fmt: skip
+    check_outside(folder, "a sample")
     if place.exists():
         raise OutputError(f"There is already a {str(folder)!r}.", code="exists", hint="Choose another folder.")
 

@@ -27,6 +27,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from functools import cache
 from typing import Annotated, ClassVar
 
 import numpy as np
@@ -83,14 +84,7 @@ class EntropyL(SensitiveModel):
     def share_caps(self, table: Reference) -> tuple[FloatArray, float]:
         """Return the largest share a value may have: the others' entropy is largest if they are equally frequent."""
         attribute = self.attribute(table)
-        low, high = 0.0, 1.0
-        others = max(attribute.n_present() - 1, 1)
-        for _ in range(40):
-            share = (low + high) / 2
-            most = -math.log(share) * share - math.log(1 - share) * (1 - share) + (1 - share) * math.log(others)
-            # beyond the share at which all values are equally frequent, the entropy falls
-            low, high = (share, high) if share * (others + 1) <= 1 or most >= math.log(self.l) else (low, share)
-        return np.full(attribute.n_values, high), 0.0
+        return np.full(attribute.n_values, _largest_share(self.l, max(attribute.n_present() - 1, 1))), 0.0
 
     def contributes(self, groups: GroupStats, table: Reference) -> BoolArray:
         """Mark the values that raise the entropy of the group.
@@ -125,6 +119,18 @@ class EntropyL(SensitiveModel):
             "frequent values.",
             hint=f"Lower l to {math.floor(got * 1e4) / 1e4:g} or less.",
         )
+
+
+@cache
+def _largest_share(l: float, others: int) -> float:
+    """The largest share of a value if the ``others`` are equally frequent, by bisection; cached for searches."""
+    low, high = 0.0, 1.0
+    for _ in range(40):
+        share = (low + high) / 2
+        most = -math.log(share) * share - math.log(1 - share) * (1 - share) + (1 - share) * math.log(others)
+        # beyond the share at which all values are equally frequent, the entropy falls
+        low, high = (share, high) if share * (others + 1) <= 1 or most >= math.log(l) else (low, share)
+    return high
 
 
 def _x_log_x(x: FloatArray) -> FloatArray:

@@ -7,6 +7,7 @@ from pathlib import Path
 
 from hushtable.errors import OutputError, UsageError
 from hushtable.io.atomic import atomic_write_text
+from hushtable.release.targets import check_outside
 from hushtable.report.content.report import Report
 
 __all__ = ["check_paths", "json_path", "write_report"]
@@ -45,6 +46,7 @@ def check_paths(path: str | os.PathLike[str]) -> None:
     for target in (place, json_path(place)):
         if target.is_dir():
             raise OutputError(f"{str(target)!r} cannot be written: it is a folder.", hint="Choose a file name.")
+    check_outside(place, "a report")
 
 
 def write_report(report: Report, path: str | os.PathLike[str]) -> tuple[Path, Path]:

@@ -135,10 +135,17 @@ def code_reason(name: str, numbers: AnyArray) -> str:
     "its name suggests codes ('industry'), and its numbers are few and whole"
     >>> code_reason("weeks worked in year", np.arange(53)), code_reason("income", np.arange(52))
     ('', '')
+    >>> code_reason("married", np.arange(2))
+    'it has only two values, numbered like the answers to a question'
     """
     words = words_of(name)
     hints = [word for word in words if word in _CODES.split()]
     few = 1 < len(numbers) <= _MOST and numbers.dtype.kind in "iu" and bool((numbers >= 0).all())
-    if not few or not hints or not set(_QUANTITIES.split()).isdisjoint(words):
+    if not few or not set(_QUANTITIES.split()).isdisjoint(words):
+        return ""
+    if numbers.tolist() in ([0, 1], [1, 2]):
+        # as labels they are published as they are; as numbers they would become regions such as '>= 1'
+        return "it has only two values, numbered like the answers to a question"
+    if not hints:
         return ""
     return f"its name suggests codes ({hints[0]!r}), and its numbers are few and whole"

@@ -64,7 +64,7 @@ def branch_and_bound(judge: Judge, limit: Limit) -> tuple[Verdict | None, float,
         if node is None:
             node = open_.choose()
         open_.roll_up(node, judged)
-        verdict = judge(node)
+        verdict = judge(node, beat=float("inf") if best is None else best.value)
         if verdict.fits and (best is None or verdict.value < best.value):
             best = verdict
         open_.learn(verdict, best)

@@ -80,17 +80,45 @@ class Judge:
         below, at = self._groupwise.satisfied(sizes, self.problem.reference).tolist()
         return at and (not below or self.minimum == 1)
 
-    def __call__(self, node: IntArray, source: Tuples | Rolled | None = None) -> Verdict:
-        """Evaluate a node, grouping from a source if one is given, and record it."""
+    def __call__(
+        self, node: IntArray, source: Tuples | Rolled | None = None, *, beat: float = float("inf")
+    ) -> Verdict:
+        """Evaluate a node, grouping from a source if one is given, and record it.
+
+        A node whose class sizes alone rule out a value below ``beat`` is not evaluated further, and not recorded.
+        """
         node = np.asarray(node, dtype=np.int64)
         tuples = source or self.space.source(node)
         if isinstance(tuples, Tuples):
-            verdict = self._judge_sizes(node, tuples) or self._judge(node, self.space.group(node, tuples))
+            verdict = self._judge_sizes(node, tuples)
+            if verdict is None:
+                grouping, closes = self.space.group(node, tuples), self._closes(beat)
+                ruled_out = None if closes else self._ruled_out(node, grouping, beat)
+                if ruled_out is not None:
+                    return ruled_out
+                verdict = self._judge(node, grouping, closes=closes)
         else:
             with closing(tuples.roll_up(node)) as groups:
                 verdict = self._judge_far(node, groups)
         self.seen.add(verdict)
         return verdict
+
+    def _closes(self, beat: float) -> bool:
+        """Whether counting the suppression forced on finer nodes pays: whether half of all units would rule one out."""
+        half = self.space.units // 2
+        if half > self.budget or not isinstance(self.objective, ClassObjective):
+            return True
+        return bool(self.objective.bound(self.space.high[None], np.array([half]))[0] >= beat)
+
+    def _ruled_out(self, node: IntArray, grouping: Grouping, beat: float) -> Verdict | None:
+        """The verdict on a node that is no better than ``beat`` even if only groups that are too small are lost."""
+        objective, sizes = self.objective, grouping.sizes
+        if not isinstance(objective, ClassObjective):
+            return None
+        facts = objective.facts(sizes, np.ones_like(sizes))
+        if objective.value_of(*facts) < beat:
+            return None
+        return Verdict(node, True, facts[0], facts[0], len(sizes), float("inf"), objective.floor_of(*facts))
 
     def again(self, node: IntArray) -> Verdict:
         """Evaluate a node that may have been evaluated before."""
@@ -149,7 +177,7 @@ class Judge:
         value = objective.value_of(small, squares, large) if fits else float("inf")
         return Verdict(node, fits, small, small, n, value, objective.floor_of(small, squares, large))
 
-    def _judge(self, node: IntArray, grouping: Grouping) -> Verdict:
+    def _judge(self, node: IntArray, grouping: Grouping, *, closes: bool = True) -> Verdict:
         small = int(grouping.sizes[grouping.sizes < self.minimum].sum())
         floor = self.objective.floor(grouping.sizes, np.ones_like(grouping.sizes))
         if small > self.budget:
@@ -166,13 +194,14 @@ class Judge:
             violating = self._violating(stats)
             lost = grouping.sizes > 0
             lost[large[~violating]] = False
-            small += self._forced(stats, violating, 0)
+            small += self._forced(stats, violating, 0) if closes else 0
         units = int(grouping.sizes[lost].sum())
         fits = units <= self.budget and units < self.space.units and self._holds(stats, grouping, lost)
         value, extras = float("inf"), None
         if fits:
             kept = grouping.sizes[~lost]
-            gone = self.space.units_by_leaf(grouping, lost)
+            by_class = isinstance(self.objective, ClassObjective)
+            gone = np.empty(0, dtype=np.int64) if by_class else self.space.units_by_leaf(grouping, lost)
             crowds = self.space.stats(grouping).population if self.objective.by_population else None
             value, extras = self._value(node, kept, np.ones_like(kept), gone, None if crowds is None else crowds[~lost])
         return Verdict(node, fits, units, small, len(grouping.sizes), value, floor, extras)

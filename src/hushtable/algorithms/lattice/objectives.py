@@ -304,9 +304,13 @@ class ClassObjective(Objective):
 
     def floor(self, sizes: IntArray, times: IntArray) -> float:
         """Count the groups that are too small and the others."""
+        return self.floor_of(*self.facts(sizes, times))
+
+    def facts(self, sizes: IntArray, times: IntArray) -> tuple[int, int, int]:
+        """Return the units in groups that are too small, the sum of the others' squared sizes, and their number."""
         small = sizes < self.minimum
         squares = _squares(sizes[~small], times[~small])
-        return self.floor_of(int((sizes * times)[small].sum()), squares, int(times[~small].sum()))
+        return int((sizes * times)[small].sum()), squares, int(times[~small].sum())
 
     def value(
         self, node: IntArray, sizes: IntArray, times: IntArray, gone: IntArray, crowds: IntArray | None = None

@@ -15,9 +15,10 @@ from hushtable._version import __version__
 from hushtable.errors import DataError, OutputError, UsageError
 from hushtable.io.atomic import atomic_write_text
 from hushtable.io.files import write_table
-from hushtable.release.companion import COMPANION, load_evidence
+from hushtable.release.companion import load_evidence
 from hushtable.release.released import Released
 from hushtable.release.sample.sample import sample_table
+from hushtable.release.targets import check_outside
 from hushtable.release.written import Written
 
 __all__ = ["NOTE", "check_opened", "check_sample_target", "note_path", "sample_release", "write_drawn", "write_sample"]
@@ -76,13 +77,7 @@ def check_sample_target(path: Path, *, overwrite: bool = False) -> None:
     if path.suffix not in _ENDINGS:
         raise OutputError(f"A sample must be .csv or .parquet. Got {path.name!r} instead.", code="unknown-format")
     place = Path(os.path.realpath(path))
-    for folder in place.parents:
-        if (folder / "release.json").is_file() or (folder / COMPANION).is_file():
-            raise OutputError(
-                f"{str(path)!r} is in the folder of a release, but a sample is not part of it.",
-                code="in-release",
-                hint="Choose another folder.",
-            )
+    check_outside(path, "a sample")
     if place.name in ("release.csv", "release.parquet"):
         raise OutputError(
             f"A sample must not be named {place.name!r}, like a file of a release.",

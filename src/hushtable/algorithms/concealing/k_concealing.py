@@ -34,14 +34,13 @@ Nothing is suppressed. Cells are sets of values, regardless of the policy (form 
 
 Limits: if an adversary learns from elsewhere which record belongs to a person, links between other people and records
 become more likely, even beyond the same crowd. Another version of scipy, which solves the linear programs, may find
-other crowds. A set shows values of real people. There is no ledger, no guard and no
-Spark engine for these releases.
+other crowds. A set shows values of real people. There is no ledger, no guard and no Spark engine for these releases.
 
 When to use
 -----------
 When detail matters and recipients can work with individually generalized rows: on Adult with k = 5, the loss is 27%
 (9 columns) and 26% (8 columns) lower than with the best classes that hushtable finds. The linear program proves that
-no crowds of k, with everybody in k, save more than 29% and 27.5%.
+no crowds of k, with everybody in k, save more than about 29% and 28%.
 
 When not
 --------

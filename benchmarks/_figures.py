@@ -1,4 +1,4 @@
-"""The figures of the benchmark page: what is measured, by which command, beside what."""
+"""The figures of the benchmark page: what is measured, by which command, and what it is compared with."""
 
 from __future__ import annotations
 
@@ -60,24 +60,24 @@ SECTIONS = {
     "Microaggregation": "Gaussian columns (six where no number is given), k = 5, one core; Census for the loss. On a "
     "graphics card: [the recorded run](gpu.md#recorded-run).",
     "Attacks and risks": "All attacks on Adult; all twelve risk measures on a generated table.",
-    "Who knows the algorithm": "Share of people whose value somebody guesses right who knows the code and not the "
-    "secret: 120 people, eight diseases, probabilistic-l = 2, so that 50% are promised.",
+    "Who knows the algorithm": "Share of values that an adversary who knows the code but not the secret guesses "
+    "correctly: 120 people, eight diseases, probabilistic-l = 2, which promises at most 50%.",
     "Linked tables": "A generated hospital (people, stays, diagnoses, prescriptions, lab values), k = 5, two known "
     "events: from the tables to the verified release.",
     "The ledger": "Judging the newest of several releases of the same people, in classes of ten: the same classes "
-    "again, classes that some people leave, united classes, and everybody in other company. Making the keyed hashes of "
+    "again, classes that some people leave, united classes, and entirely new classes. Making the keyed hashes of "
     "people is not included.",
     "A saved release": "Opened from its folder: 10,000,000 rows and eight quasi-identifiers, streamed from Parquet to "
-    "Parquet; CPU time beside that of the run. The report is of Adult, in a process that has started; again, its "
-    "attacks come from the companion.",
+    "Parquet; CPU time compared with that of the run. The report is of Adult, in a running process; the second time, "
+    "its attacks come from the companion.",
     "Samples on NIST's benchmark": "Rows drawn from class counts (`release.sample`), every column a quasi-identifier, "
-    "scored by NIST's own scorer beside other tools: k-marginal (1000: all pairs of columns as in the original), the "
-    "same by area (PUMA), and the share of unique people whose exact row reappears. Means over five seeds. Parameters "
-    "were chosen on these two tables.",
-    "Samples and learning": "Drawing rows beside writing them; logistic regression trained on a release of Adult "
-    "(k = 10, seven columns) and tested on originals, compared with one trained on the original; mean error of the "
-    "correlations of six columns of Census in condensed rows, over that in rows drawn from counts.",
-    "The verdict": "What a release of a generated table of 200,000 rows and 42 columns is still good for, and which "
+    "scored by NIST's own scorer, compared with other tools: k-marginal (1000: all pairs of columns as in the "
+    "original), the same by area (PUMA), and the share of unique people whose exact row reappears. Means over five "
+    "seeds. Parameters were chosen on these two tables.",
+    "Samples and learning": "Drawing rows compared with writing them; logistic regression trained on a release of "
+    "Adult (k = 10, seven columns) and tested on originals, compared with one trained on the original; mean error of "
+    "the correlations of six columns of Census in condensed rows, relative to rows drawn from counts.",
+    "The verdict": "How useful a release of a generated table of 200,000 rows and 42 columns is, and which "
     "settings cost most: under the policy that `init` writes, and with every column as a quasi-identifier.",
     "The studio": "Every page of a project with a generated table of 200,000 rows and 42 columns and a release of it, "
     "in Chromium at 1440 px, from asking for the page until it shows what it is about.",
@@ -195,9 +195,9 @@ _CORES = "scale.py --rows 1000000,10000000,100000000 --engine local --cores 1,2"
 _SCALE_OTHER = "scale.py --rows 10000000 --insensitive"
 
 PICTURES = {
-    "Samples on NIST's benchmark": "![k-marginal against unique matches, beside other tools](images/nist.png)\n\n"
-    "Up and to the left is better. Crosses are other tools as measured once with the same scorer; those below 900 are "
-    "left out.",
+    "Samples on NIST's benchmark": "![k-marginal against unique matches, and other tools](images/nist.png)\n\n"
+    "Up and to the left is better. Crosses are other tools, measured once with the same scorer; those below 900 are "
+    "omitted.",
 }
 """A picture at the end of a section."""
 
@@ -275,7 +275,7 @@ FIGURES = (
     ),
     Figure(
         "The core",
-        "working memory of Mondrian beside the encoded table",
+        "working memory of Mondrian in addition to the encoded table",
         "mondrian.py",
         lambda found: max(r["working_bytes_per_row"] for r in found["ours"]),
         "bytes a row",

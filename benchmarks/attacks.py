@@ -88,7 +88,7 @@ def large_seconds(rows: int) -> dict[str, Any]:
     """Seconds of all attacks on a large release, by the clock and of the CPU, and the system's share of those."""
     import hushtable as ht
     from hushtable import registry
-    from hushtable.cli.memory import keep_freed_memory
+    from hushtable.cli.attack import keep_freed_memory
     from hushtable.datasets.adult_like import adult_like
     from hushtable.errors import UsageError
 

@@ -147,10 +147,10 @@ def main() -> int:
         from starlette.testclient import TestClient
 
     from fuzz.hostile import prepared
-    from hushtable.studio.access import Access
-    from hushtable.studio.rest import api
-    from hushtable.studio.safety import Guard
     from hushtable.studio.service import Studio
+    from hushtable.studio.web.access import Access
+    from hushtable.studio.web.rest import api
+    from hushtable.studio.web.safety import RequestGuard
 
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--examples", type=int, default=60, help="of each kind, for each operation")
@@ -159,7 +159,7 @@ def main() -> int:
     token, wrong, seen = "a-token-of-the-fuzzer-1234", "", Counter[str]()
     with tempfile.TemporaryDirectory(prefix="hushtable-api-", ignore_cleanup_errors=True) as folder:
         studio = Studio(Path(folder), largest=30 * 2**20)
-        guarded = Guard(api(studio), Access("127.0.0.1", 8080, token), studio.largest)
+        guarded = RequestGuard(api(studio), Access("127.0.0.1", 8080, token), studio.largest)
         with TestClient(guarded, base_url="http://127.0.0.1:8080", raise_server_exceptions=False) as client:
             client.headers["authorization"] = f"Bearer {token}"
             made: dict[str, Any] = {}

@@ -71,7 +71,7 @@ def _texts(value: Any) -> set[str]:
 
 
 def same(text: Any, value: Any, column: Mapping[str, Any] | None = None) -> bool:
-    """Whether a cell that holds one value holds this one."""
+    """Whether a cell with a single value has this one."""
     if text in _texts(value):
         return True
     if isinstance(value, str) and (column or {}).get("kind") in ("nominal", "ordinal"):

@@ -111,7 +111,7 @@ def _outcomes(path: Path) -> None:
 
 
 def _results(path: Path) -> None:
-    from hushtable.comparison.results import Results
+    from hushtable.comparison.run import Results
 
     Results(path).check_writable()
 

@@ -24,11 +24,10 @@ from fuzz.histories import Belief, Release, Values, beliefs, random_history
 from fuzz.workers import run_all
 from hushtable.ledger.describe import Described
 from hushtable.ledger.entry import Entry
-from hushtable.ledger.judge import judge
+from hushtable.ledger.judge import judge, solve
 from hushtable.ledger.kinds import History
 from hushtable.ledger.promise import Promise
 from hushtable.ledger.search import Limits
-from hushtable.ledger.worlds import solve
 from hushtable.models.base import PrivacyModel
 from hushtable.models.compose import AllOf
 from hushtable.models.distinct_l import DistinctL

@@ -278,3 +278,9 @@ def test_results_come_one_by_one_and_what_is_under_way_is_not_waited_for():
     found.close()
     assert time.monotonic() - start < 30
     assert list(run_all(_awkward, iter([0]), 1, seconds=0, case_seconds=60)) == []
+
+
+@pytest.mark.parametrize("seed", [500467, 502732, 514809, 517582, 541813])
+def test_what_a_campaign_found_once(seed: int) -> None:
+    """A share at the very limit, nobody left to improve or to guard, repeated rows in counts, missing values dealt."""
+    assert run_case(seed)[1] == ""

@@ -27,24 +27,24 @@ ORDER = [
 ]
 # the same inside a folder, for sub-folders and single files; "*" stands for the files that are not named
 INSIDE = {
-    "io": ["*", "sql", "files", "lake", "sources", "dictionary_reader"],
+    "io": ["*", "files", "lake", "sources", "dictionary_reader"],
     "algorithms": [
-        *("*", "refining", "refinable", "lattice", "partition", "cluster", "partition/lattice_sweep"),
+        *("*", "refining", "lattice", "cluster", "partition"),
         *("pattern", "bucket", "invariant", "concealing"),
     ],
     "release": [
-        *("*", "guards", "plan", "settle", "origin", "released", "evidence", "rules", "addresses", "display", "files"),
-        *("sample", "explain"),
+        *("*", "plan", "settle", "origin", "released", "evidence", "rules", "addresses", "display", "files"),
+        *("sample", "explain", "guards"),
     ],
-    "report": ["*", "page/html", "content", "charts", "page", "files", "gather", "templates"],
+    "report": ["*", "content", "charts", "page", "gather", "templates"],
     "engines": ["*", "spark"],
-    "studio": ["*", "work", "routes", "rest", "pages", "server"],
+    "studio": ["*", "work", "routes", "pages", "web"],
 }
 # they stand side by side: nothing of one is used by another, but for the command that starts the studio
 FRONT_ENDS = {"agents", "cli", "studio"}
 STARTS = {
     ("cli/mcp.py", "hushtable.agents.server.serve"),
-    ("cli/studio.py", "hushtable.studio.server.serve"),
+    ("cli/studio.py", "hushtable.studio.web.server.serve"),
 }
 # a look-up in a registry needs the package that it holds: registry -> path of that package
 HELD = {
@@ -160,6 +160,47 @@ def problems(module: str, source: str) -> list[str]:
     return found
 
 
+def folders(path: str) -> str:
+    """The folder of a module; what lies beside the packages is the foundation or the facade."""
+    return path.rpartition("/")[0] or place(path)
+
+
+def folder_imports(sources: dict[str, str]) -> dict[str, set[str]]:
+    """Which folders each folder imports, its own sub-folders among them."""
+    found: dict[str, set[str]] = {}
+    for module, source in sources.items():
+        own = folders(module.removesuffix(".py"))
+        reached = {target(name) for _, name in imports(ast.parse(source))} - {None}
+        # a package's own __init__.py is a module in it
+        inside = {path if f"{path}/__init__.py" in MODULES else folders(path) for path in reached}
+        found.setdefault(own, set()).update(inside - {own, "foundation"})
+    return found
+
+
+def both_ways(sources: dict[str, str]) -> list[tuple[str, str]]:
+    """Pairs of folders that reach each other, directly or through others."""
+    reach = folder_imports(sources)
+    for through in list(reach):
+        for start in reach:
+            if through in reach[start]:
+                reach[start] |= reach[through]
+    return [(a, b) for a in sorted(reach) for b in sorted(reach[a]) if a < b and a in reach.get(b, ())]
+
+
+def test_no_two_folders_import_each_other():
+    assert both_ways({module: (PACKAGE / module).read_text(encoding="utf-8") for module in MODULES}) == []
+
+
+def test_folders_that_import_each_other_are_noticed():
+    sources = {
+        "io/files.py": "from hushtable.studio.pages.run import x",
+        "studio/pages/x.py": "import hushtable.studio.web.rest",
+        "studio/web/x.py": "def f():\n    from hushtable.io.files import read_table",
+    }
+    assert both_ways(sources) == [("io", "studio/pages"), ("io", "studio/web"), ("studio/pages", "studio/web")]
+    assert both_ways({**sources, "studio/web/x.py": "import numpy"}) == []
+
+
 def test_every_folder_is_seen():
     assert {"errors.py", "models/base.py", "table/stats.py"} <= set(MODULES)
     assert HELD.items() >= {"guards": "release/guards", "measures": "utility"}.items()
@@ -183,7 +224,7 @@ def test_what_is_named_inside_a_folder_is_there(folder, named):
         ("models/x.py", "from hushtable import algorithms", "imports algorithms, which is to its right"),
         ("models/x.py", "from hushtable import anonymize", "imports __init__, which is to its right"),
         ("models/x.py", "from . import base", "relative import"),
-        ("api.py", "from hushtable.studio import server", "imports studio/server, which is to its right"),
+        ("api.py", "from hushtable.studio.web import server", "imports studio/web/server, which is to its right"),
         ("errors.py", "from hushtable.models.base import M", "imports models/base, which is to its right"),
         ("release/x.py", "from hushtable.registry import attacks", "imports attacks, which is to its right"),
         ("risk/x.py", "from hushtable import registry\nregistry.attacks", "imports attacks, which is to its right"),
@@ -191,7 +232,7 @@ def test_what_is_named_inside_a_folder_is_there(folder, named):
         ("engines/x.py", "from hushtable.engines.spark.jobs import J", "engines/spark/jobs, which is to its right"),
         ("studio/x.py", "from hushtable.studio.pages import run", "imports studio/pages/run, which is to its right"),
         ("report/page/x.py", "import hushtable.report.gather.bins", "imports report/gather/bins, which is to its"),
-        ("cli/run.py", "from hushtable.studio.server import serve", "imports studio/server, another front end"),
+        ("cli/run.py", "from hushtable.studio.web.server import serve", "imports studio/web/server, another front end"),
         ("cli/studio.py", "from hushtable.studio.home import H", "imports studio/home, another front end"),
         ("studio/x.py", "from hushtable.cli.output import put", "imports cli/output, which is to its right"),
         ("table/x.py", "def f():\n    from numba import njit", "numba outside kernels/"),
@@ -215,13 +256,13 @@ def test_a_wrong_import_is_noticed(module, source, complaint):
         ("models/x.py", "from hushtable.models.base import M\nfrom hushtable.table.stats import G"),
         ("attacks/x.py", "from hushtable.registry import Registry, attacks, guards\nregistry.models"),
         ("engines/spark/x.py", "from hushtable.release.plan import Plan"),
-        ("report/charts/x.py", "from hushtable.report.page.html import tag"),
+        ("report/charts/x.py", "from hushtable.report.html import tag"),
         ("utility/x.py", "def f():\n    from sklearn import tree"),
         ("io/x.py", "from typing import TYPE_CHECKING\nif TYPE_CHECKING:\n    import pandas as pd"),
         ("kernels/x.py", "import numba"),
         ("engines/spark/x.py", "import pyspark"),
         ("cli/x.py", "import hushtable\nfrom hushtable.api import anonymize"),
-        ("cli/studio.py", "def f():\n    from hushtable.studio.server import serve"),
+        ("cli/studio.py", "def f():\n    from hushtable.studio.web.server import serve"),
     ],
 )
 def test_a_right_import_is_accepted(module, source):

@@ -19,6 +19,23 @@ LONG_FUNCTIONS = {
     ("kernels/founding.py", "_found_loops"): "one loop whose state, thirty arrays, would go to every part and back",
 }
 
+MOST_PARAMETERS = 7
+"""Kernels take arrays only, and a command of the command line has a parameter for each of its options."""
+
+MANY_PARAMETERS = {
+    ("api.py", "run"): "users give its options by name",
+    ("comparison/run.py", "compare"): "users give its options by name",
+    ("policy/policy.py", "__init__"): "the settings of a policy, for editors",
+    ("engines/stream.py", "run_files"): "the options of hushtable.run",
+    ("engines/spark/files.py", "run_on_spark"): "the options of hushtable.run",
+    ("testing/interference_checks.py", "check_interference"): "plug-ins give its options by name",
+    ("testing/store_checks.py", "check_store"): "plug-ins give its options by name",
+    ("algorithms/cluster/descent.py", "descend"): "the arrays of one search, as a kernel takes them",
+    ("algorithms/cluster/tempering.py", "temper"): "the arrays of one search, as a kernel takes them",
+    ("algorithms/cluster/improve.py", "_annealed"): "the arrays of one search, as a kernel takes them",
+    ("algorithms/cluster/improve.py", "_in_rounds"): "the arrays of one search, as a kernel takes them",
+}
+
 
 def length(source: str) -> int:
     return len(source.splitlines())
@@ -51,6 +68,47 @@ def test_no_exception_outlives_its_reason():
         assert length((PACKAGE / module).read_text(encoding="utf-8")) > LONGEST_MODULE - 20, module
     for module, name in LONG_FUNCTIONS:
         assert functions((PACKAGE / module).read_text(encoding="utf-8"))[name] > LONGEST_FUNCTION, name
+
+
+def parameters(source: str) -> dict[str, int]:
+    """How many parameters every function has; the object of a method is none."""
+    found: dict[str, int] = {}
+    for node in ast.walk(ast.parse(source)):
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+            names = [a.arg for a in (*node.args.posonlyargs, *node.args.args, *node.args.kwonlyargs)]
+            found[node.name] = max(len(names) - (names[:1] in (["self"], ["cls"])), found.get(node.name, 0))
+    return found
+
+
+@pytest.mark.parametrize("module", [module for module in MODULES if not module.startswith("kernels/")])
+def test_functions_have_few_parameters(module):
+    command = Path(module).stem if module.startswith("cli/") else ""
+    many = {
+        name: number
+        for name, number in parameters((PACKAGE / module).read_text(encoding="utf-8")).items()
+        if number > MOST_PARAMETERS and name != command and (module, name) not in MANY_PARAMETERS
+    }
+    assert many == {}
+
+
+def test_parameters_are_counted():
+    assert parameters("class A:\n    def f(self, a, /, b, *c, d=1, **e): ...") == {"f": 3}
+    for module, name in MANY_PARAMETERS:
+        assert parameters((PACKAGE / module).read_text(encoding="utf-8"))[name] > MOST_PARAMETERS, name
+
+
+def class_names() -> dict[str, list[str]]:
+    """The modules that define each class name."""
+    found: dict[str, list[str]] = {}
+    for module in MODULES:
+        for node in ast.walk(ast.parse((PACKAGE / module).read_text(encoding="utf-8"))):
+            if isinstance(node, ast.ClassDef):
+                found.setdefault(node.name, []).append(module)
+    return found
+
+
+def test_a_class_name_has_one_meaning():
+    assert {name: modules for name, modules in class_names().items() if len(modules) > 1} == {}
 
 
 def test_docstrings_do_not_count():

@@ -77,14 +77,14 @@ _LAZY = {
     "open_release": "hushtable.api",
     "profile": "hushtable.api",
     "read_policy": "hushtable.linked.policy",
-    "read_sql": "hushtable.io.sql.access",
+    "read_sql": "hushtable.io.sql",
     "recursive_c_l_diversity": "hushtable.auditing",
     "register": "hushtable.registry",
     "run": "hushtable.api",
     "t_closeness": "hushtable.auditing",
     "verify": "hushtable.api",
     "verify_linked": "hushtable.linked.verify",
-    "write_sql": "hushtable.io.sql.access",
+    "write_sql": "hushtable.io.sql",
 }
 
 _MODULES = ("datasets", "errors", "registry", "testing")

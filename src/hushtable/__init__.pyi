@@ -54,8 +54,8 @@ from hushtable.auditing import recursive_c_l_diversity as recursive_c_l_diversit
 from hushtable.auditing import t_closeness as t_closeness
 from hushtable.comparison.run import compare as compare
 from hushtable.engines.release import Release as Release
-from hushtable.io.sql.access import read_sql as read_sql
-from hushtable.io.sql.access import write_sql as write_sql
+from hushtable.io.sql import read_sql as read_sql
+from hushtable.io.sql import write_sql as write_sql
 from hushtable.ledger.ledger import Ledger as Ledger
 from hushtable.linked.policy import LinkedPolicy as LinkedPolicy
 from hushtable.linked.policy import read_policy as read_policy

@@ -9,7 +9,7 @@ __version__ = "0.1.0"
 def code_digest() -> str:
     """Return a SHA-256 of the program itself: of the names and the SHA-256 of its files, as ``sha256sum`` lists them.
 
-    The bill of materials has the same digest of the wheel, so that evidence tells which wheel made a release.
+    The bill of materials has the same digest of the wheel, so that evidence shows which wheel made a release.
 
     Examples
     --------

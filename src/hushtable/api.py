@@ -257,7 +257,7 @@ def run(
         check_address(to, overwrite=overwrite, inputs=sources or ())
     if sources is None:
         _check_files_only(part_rows, master)
-        return _run_frame(source, plan, target, format, engine, to, overwrite, progress)
+        return _written(_run_frame(source, plan, engine, progress), target, format, to, overwrite, progress)
     from hushtable.engines.choose import choose
 
     used = choose(engine, sources, plan, part_rows=part_rows)
@@ -310,10 +310,7 @@ def _check_files_only(part_rows: int | None, master: str | None) -> None:
         )
 
 
-def _run_frame(
-    source: Any, plan: Plan, target: Any, format: str, engine: str, to: str | None, overwrite: bool,
-    progress: Progress | None,
-) -> Release:  # fmt: skip
+def _run_frame(source: Any, plan: Plan, engine: str, progress: Progress | None) -> Release:
     spark = is_spark_frame(source)
     if engine not in ("auto", "spark" if spark else "local"):
         raise UsageError(
@@ -321,20 +318,19 @@ def _run_frame(
             code="engine",
             hint="Leave the engine out, or give files.",
         )
-    if not spark:
-        return _written(run_plan(source, plan, progress), target, format, to, overwrite, progress)
-    release = _on_spark(source, plan, progress)
-    if target is not None:
-        from hushtable.engines.spark.write import save_parts
-
-        save_parts(release, release.published.outcome, target, format=format, overwrite=overwrite, to=to)
-    return release
+    return _on_spark(source, plan, progress) if spark else run_plan(source, plan, progress)
 
 
 def _written(
     release: Release, target: Any, format: str, to: str | None, overwrite: bool, progress: Progress | None
 ) -> Release:
     if target is None:
+        return release
+    on_spark = getattr(release.published, "outcome", None)  # the rows stay with the executors, which write them
+    if on_spark is not None:
+        from hushtable.engines.spark.write import save_parts
+
+        save_parts(release, on_spark, target, format=format, overwrite=overwrite, to=to)
         return release
     (progress or quietly)(1.0, "writing")
     with ExitStack() as elsewhere:
@@ -438,7 +434,7 @@ def _opened(place: Path, policy: Policy, original: Any, companion: str | os.Path
             hint="Give the folder that 'hushtable run' wrote, with everything in it.",
         )
     private = own_companion(place) if companion is None else Path(companion)
-    # whoever may not look into it opens the release without it
+    # without permission to read it, the release is opened without it
     kept = None
     if companion is not None or os.access(private, os.R_OK | os.X_OK):
         kept = read_companion(private, place)
@@ -554,7 +550,7 @@ def verify(
     found: dict[str, Any] | None = None
     if given or (folder is not None and (folder / "release.json").exists()):
         found = load_evidence(given or Path(folder or "") / "release.json")
-    # whoever may not look into it verifies without it
+    # without permission to read it, verification does without it
     if companion is None and folder is not None and os.access(own_companion(folder), os.R_OK | os.X_OK):
         companion = own_companion(folder)
     if companion is not None:

@@ -55,7 +55,7 @@ _SMALLEST = 5
 _SENSES = {">=": "at least", "<=": "at most", "<": "below"}
 
 
-class Reading(NamedTuple):
+class AuditReading(NamedTuple):
     """One number of an audit: its name, the sensitive column, the model that computes it, and its worst value."""
 
     key: str
@@ -99,14 +99,14 @@ class Audit:
     exposure: Exposure
 
     @cached_property
-    def readings(self) -> tuple[Reading, ...]:
+    def readings(self) -> tuple[AuditReading, ...]:
         """Every number that a registered model computes from the classes, for each sensitive column."""
         return tuple(self._read())
 
-    def _read(self) -> Iterator[Reading]:
+    def _read(self) -> Iterator[AuditReading]:
         for name, column, key, parameter, values in self._wanted():
             model = _built(models[name], values, column)
-            yield Reading(key, column, model, _worst(model, parameter, self.stats, self.reference))
+            yield AuditReading(key, column, model, _worst(model, parameter, self.stats, self.reference))
 
     def _wanted(self) -> Iterator[tuple[str, str | None, str, str, dict[str, Any]]]:
         """Model, column, key, bounding parameter and parameters of each number."""
@@ -349,8 +349,8 @@ def audit(
 
 def _counted(address: str, quasi: tuple[str, ...], sensitive: tuple[str, ...], entity: str | None) -> Audit:
     """Return the audit of a table that its database groups and counts, so that no row leaves it."""
-    from hushtable.io.sql.access import sql_names
-    from hushtable.io.sql.tally import tally
+    from hushtable.io.sql import sql_names
+    from hushtable.io.sql_tally import tally
 
     _check_names(sql_names(address), quasi, sensitive, () if entity is None else (entity,))
     found = tally(address, quasi, sensitive, entity, PERSON_UNITS)

@@ -42,6 +42,7 @@ __all__ = [
     "PrivacyLeakWarning",
     "UsageError",
     "VerificationError",
+    "counted",
     "did_you_mean",
 ]
 
@@ -169,6 +170,17 @@ class Cancelled(HushtableError):
 
 class PrivacyLeakWarning(UserWarning):
     """A legal request that can disclose people's data if the result is published."""
+
+
+def counted(n: int, one: str, many: str) -> str:
+    """Return a number with its noun.
+
+    Examples
+    --------
+    >>> counted(1, "person", "people"), counted(1200, "person", "people")
+    ('1 person', '1,200 people')
+    """
+    return f"{n:,} {one if n == 1 else many}"
 
 
 def did_you_mean(word: str, known: Iterable[str]) -> str:

@@ -41,7 +41,7 @@ class Registry(Mapping[str, type[T]], Generic[T]):
     package : str
         Package whose modules are searched; also the entry-point group of plug-ins.
     base : str
-        Name of the base class, as ``module:class`` below the package.
+        Name of the base class, as ``module:class`` below the package, or ``.module:class`` next to it.
 
     Examples
     --------
@@ -100,7 +100,7 @@ class Registry(Mapping[str, type[T]], Generic[T]):
     @cached_property
     def _base_class(self) -> type[T]:
         module, name = self._base.split(":")
-        base: type[T] = getattr(importlib.import_module(f"{self.package}.{module}"), name)
+        base: type[T] = getattr(importlib.import_module(f".{module}", self.package), name)
         return base
 
     @cached_property
@@ -285,7 +285,7 @@ models: Registry[Any] = Registry("model", "hushtable.models", "base:PrivacyModel
 algorithms: Registry[Any] = Registry("algorithm", "hushtable.algorithms", "base:Algorithm")
 forms: Registry[Any] = Registry("form", "hushtable.release.forms", "base:Form")
 treatments: Registry[Any] = Registry("treatment", "hushtable.treatments", "base:Treatment")
-guards: Registry[Any] = Registry("guard", "hushtable.release.guards", "base:Guard")
+guards: Registry[Any] = Registry("guard", "hushtable.release.guards", ".guard:Guard")
 measures: Registry[Any] = Registry("measure", "hushtable.utility", "base:Measure")
 risks: Registry[Any] = Registry("risk", "hushtable.risk", "base:Risk")
 attacks: Registry[Any] = Registry("attack", "hushtable.attacks", "base:Attack")

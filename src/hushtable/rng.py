@@ -5,7 +5,7 @@ own, in any order, on any engine. Only integer operations and the arithmetic tha
 (``+ - * /`` and the square root) are used; logarithm and sine are series of our own, because those of NumPy differ
 between versions and processors.
 
-This is not a cryptographic generator: whoever knows the seed knows every number.
+This is not a cryptographic generator: anyone who knows the seed knows every number.
 
 References
 ----------

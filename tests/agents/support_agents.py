@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import random
 
-from hushtable.agents.access import Access
+from hushtable.agents.access import AllowedFolders
 from hushtable.agents.reply import render
 from hushtable.agents.tools import Desk
 
@@ -90,7 +90,7 @@ def fill(folder):
     (data / "way").symlink_to(secret)
     for name, policy in POLICIES.items():
         (data / f"{name}.yaml").write_text(policy)
-    return Desk(Access.of([str(data)], str(out)), 5)
+    return Desk(AllowedFolders.of([str(data)], str(out)), 5)
 
 
 PATHS = [

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from hushtable.agents.access import Access
+from hushtable.agents.access import AllowedFolders
 from hushtable.errors import UsageError
 
 
@@ -18,7 +18,7 @@ def access(tmp_path):
     (tmp_path / "read" / "way").symlink_to(tmp_path / "elsewhere")
     (tmp_path / "read" / "loop").symlink_to(tmp_path / "read" / "loop")
     (tmp_path / "write" / "way").symlink_to(tmp_path / "elsewhere")
-    return Access.of([str(tmp_path / "read")], str(tmp_path / "write"))
+    return AllowedFolders.of([str(tmp_path / "read")], str(tmp_path / "write"))
 
 
 def code(call, *arguments):
@@ -45,8 +45,8 @@ def test_writing_is_below_one_folder_and_onto_nothing(access, tmp_path):
         assert code(access.target, given) == "outside"
     (tmp_path / "write" / "there").write_text("")
     assert code(access.target, "there") == "exists" and code(access.target, "no/x") == "exists"
-    assert code(Access((tmp_path,)).target, "x") == "read-only"
-    assert code(Access.of, [str(tmp_path / "nowhere")]) == "not-a-folder"
+    assert code(AllowedFolders((tmp_path,)).target, "x") == "read-only"
+    assert code(AllowedFolders.of, [str(tmp_path / "nowhere")]) == "not-a-folder"
 
 
 @pytest.mark.parametrize(

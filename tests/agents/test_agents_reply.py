@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from hushtable.agents.reply import Column, Count, Prose, Setting, Share, Word, render
+from hushtable.agents.reply import Column, Count, PolicyNumber, Prose, Share, Word, render
 
 
 @pytest.mark.parametrize(
@@ -20,7 +20,7 @@ def test_what_may_leave():
         "columns": {Column("age"): {"role": Word("quasi")}},
         "cost": Share.of(0.12345),
         "summary": Prose("One."),
-        "settings": [Setting(5), True, None],
+        "settings": [PolicyNumber(5), True, None],
     }
     assert render(reply) == (
         '{"rows": 1200, "unique": "fewer than 5", "columns": {"age": {"role": "quasi"}}, "cost": 0.12, '

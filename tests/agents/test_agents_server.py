@@ -13,7 +13,7 @@ from mcp.client.client import Client
 from mcp.client.stdio import StdioServerParameters, stdio_client
 from support_agents import CANARY, fill
 
-from hushtable.agents.access import Access
+from hushtable.agents.access import AllowedFolders
 from hushtable.agents.server import make_server
 from hushtable.agents.tools import TOOLS
 
@@ -76,7 +76,7 @@ def test_a_client_makes_a_release_over_stdio(folder):
 def test_calls_are_answered_one_at_a_time(folder):
     async def main():
         answers = []
-        server = make_server(Access.of([str(folder / "data")], str(folder / "out")), 5)
+        server = make_server(AllowedFolders.of([str(folder / "data")], str(folder / "out")), 5)
 
         async def ask(client, name):
             answers.append(await client.call_tool("draft", {"data": "people.csv", "policy": name}))

@@ -11,9 +11,8 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from hushtable.algorithms.kinds import Kinds
-from hushtable.algorithms.partition.branch_counts import CountedBranches
 from hushtable.algorithms.partition.children import Trees
-from hushtable.algorithms.partition.localpk import Localpk
+from hushtable.algorithms.partition.localpk import CountedBranches, Localpk
 from hushtable.algorithms.store import BranchCounts
 from hushtable.engines import local
 from hushtable.errors import HushtableError, IncompatibleError

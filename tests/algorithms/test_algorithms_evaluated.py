@@ -6,14 +6,14 @@ import numpy as np
 import pytest
 
 from hushtable.algorithms.lattice.judge import Evaluated
-from hushtable.algorithms.lattice.verdict import Verdict
+from hushtable.algorithms.lattice.verdict import NodeVerdict
 
 
 @pytest.mark.parametrize("n", [1, 16, 17, 33, 200])
 def test_every_verdict_is_kept_in_order(n):
     seen = Evaluated(2)
     for i in range(n):
-        seen.add(Verdict(np.array([i, 2 * i]), i % 3 == 0, i, i, i + 1, float(i)))
+        seen.add(NodeVerdict(np.array([i, 2 * i]), i % 3 == 0, i, i, i + 1, float(i)))
     assert seen.nodes.tolist() == [[i, 2 * i] for i in range(n)]
     assert seen.fits.tolist() == [i % 3 == 0 for i in range(n)]
     assert seen.value.tolist() == [float(i) for i in range(n)]

@@ -8,7 +8,17 @@ import hypothesis.strategies as st
 import numpy as np
 from hypothesis import given, settings
 
-from hushtable.algorithms.invariant.buckets import FAKE, Bucket, alone, assign, blocks, deal, divide, eligible, halve
+from hushtable.algorithms.invariant.m_invariant import (
+    FAKE,
+    ValueBucket,
+    alone,
+    assign,
+    blocks,
+    deal,
+    divide,
+    eligible,
+    halve,
+)
 from hushtable.table.coins import Coins
 
 KEYS = st.integers(0, 2**16 - 1).map(lambda n: Coins(n.to_bytes(2, "big")))
@@ -55,7 +65,7 @@ def buckets(draw):
     signature = tuple(range(draw(st.integers(2, 4))))
     counts = [draw(st.integers(0 if i else 1, 12)) for i in signature]
     rows = iter(range(sum(counts)))
-    bucket = Bucket(signature, {v: [next(rows) for _ in range(counts[v])] for v in signature})
+    bucket = ValueBucket(signature, {v: [next(rows) for _ in range(counts[v])] for v in signature})
     random = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
     return bucket, [random.integers(0, 9, sum(counts)), random.integers(0, 99, sum(counts))]
 
@@ -84,7 +94,7 @@ def test_halving_does_not_depend_on_which_value_is_which(given_, depth, random, 
     random.shuffle(names)
     # in the same secret order of rows; the lots of ties are tied to places in the bucket, so places are made unequal
     positions = [p * 100 + np.arange(len(p)) for p in positions]
-    other = Bucket(bucket.signature, {names[v]: bucket.rows[v] for v in bucket.signature})
+    other = ValueBucket(bucket.signature, {names[v]: bucket.rows[v] for v in bucket.signature})
     one, two = (halve(b, positions, depth, coins, "x") for b in (bucket, other))
     people = [{row for rows in part.rows.values() for row in rows} for part in one]
     assert people == [{row for rows in part.rows.values() for row in rows} for part in two]
@@ -94,7 +104,7 @@ def test_halves_are_near_one_another():
     """A thousand people on a line: their classes are far narrower than the line."""
     random = np.random.default_rng(1)
     place = random.permutation(1000)
-    bucket = Bucket((0, 1), {0: list(range(500)), 1: list(range(500, 1000))})
+    bucket = ValueBucket((0, 1), {0: list(range(500)), 1: list(range(500, 1000))})
     for key in range(5):
         parts = halve(bucket, [place], 8, Coins(bytes([key])), "x")
         width = np.concatenate([
@@ -117,7 +127,7 @@ def test_classes_take_one_record_of_each_value(given_, coins):
 
 
 def test_coins_decide_where_counterfeits_go():
-    bucket = Bucket((0, 1), {0: [0, 1, 2], 1: [3]})
+    bucket = ValueBucket((0, 1), {0: [0, 1, 2], 1: [3]})
     places = Counter(
         int(np.flatnonzero(deal(bucket, Coins(key.to_bytes(2, "big")), "x")[:, 1] != FAKE)[0]) for key in range(3000)
     )

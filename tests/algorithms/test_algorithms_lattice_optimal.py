@@ -15,10 +15,9 @@ from hushtable.algorithms.base import Problem
 from hushtable.algorithms.lattice import branch_and_bound, optimal, space
 from hushtable.algorithms.lattice import climb as climbing
 from hushtable.algorithms.lattice.bounds import project
-from hushtable.algorithms.lattice.boxes import search_boxes
 from hushtable.algorithms.lattice.judge import Judge
 from hushtable.algorithms.lattice.objectives import OBJECTIVES
-from hushtable.algorithms.lattice.optimal import Optimal
+from hushtable.algorithms.lattice.optimal import Optimal, search_boxes
 from hushtable.engines import local
 from hushtable.errors import Cancelled, HierarchyError, NotFound, ParameterError
 from hushtable.hierarchy.taxonomy import Taxonomy

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 import hushtable as ht
 from hushtable.algorithms.pattern import local_suppression
 from hushtable.api import run_plan
+from hushtable.errors import Infeasible, NotFound
 from hushtable.testing.brute import set_partitions
 from hushtable.testing.cases import chosen_forms, random_case
 
@@ -153,3 +154,14 @@ def test_equally_good_changes_are_not_chosen_by_the_order_of_the_rows(seed):
     tables = [case.table.take(np.random.default_rng(turn).permutation(case.table.num_rows)) for turn in range(4)]
     first, *others = [run_plan(table, plan).table for table in tables]
     assert all(first.equals(other) for other in others)
+
+
+def test_nobody_left_is_no_release():
+    """The only record is suppressed before anything can be improved, or guarded."""
+    table = pd.DataFrame({"age": [30], "ill": ["HIV"]})
+    given = {"quasi": ["age"], "sensitive": ["ill"], "algorithm": "local-suppression", "suppression": 1.0}
+    with pytest.raises(NotFound, match="suppressing every record"):
+        ht.anonymize(table, ht.Policy(models=[ht.AlpDif(alp={"HIV": 0.4})], **given))
+    crowd = pd.DataFrame({"age": [30, 40, 50, 60], "ill": ["HIV", "flu", "HIV", "HIV"]})
+    with pytest.raises((NotFound, Infeasible)):
+        ht.anonymize(crowd, ht.Policy(models=[ht.KAnonymity(k=9)], guard=["minimality"], **given))

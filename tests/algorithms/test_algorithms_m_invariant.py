@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
+from datetime import datetime
 
 import hypothesis.strategies as st
 import pyarrow as pa
@@ -305,3 +306,20 @@ def test_a_missing_value_that_the_policy_names_can_be_a_counterfeit(ledger):
     ledger.add(ht.anonymize(table(first), first_of(rules)))
     second = ht.anonymize(table(AUTUMN), rules)
     assert ledger.check(second).ok
+
+
+def test_nothing_but_the_value_shows_in_how_it_is_written():
+    """Times of day and listed missing values of records, which counterfeits cannot have, are not published."""
+    times = [datetime(2024, 2, 27, hour) for hour in range(4)] + [datetime(2024, 3, day) for day in range(1, 5)]
+    table = pa.table({"age": [30] * 8, "seen": times, "cost": [0.0, None, 1.0, 2.0] * 2})
+    policy = ht.Policy(
+        quasi={"age": {}},
+        sensitive={"seen": {"kind": "date"}, "cost": {}},
+        models=[ht.MInvariance(m=2, on="cost")],
+        algorithm="m-invariant",
+        missing_values=["0"],
+    )
+    shown = ht.anonymize(table, policy).table
+    assert shown.schema.field("seen").type == table.schema.field("seen").type
+    assert {time.hour for time in shown["seen"].to_pylist()} == {0}
+    assert set(shown["cost"].to_pylist()) == {None, 1.0, 2.0}

@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from hushtable.algorithms.partition.mondrian import Mondrian
-from hushtable.algorithms.partition.shave import shave
+from hushtable.algorithms.shave import shave
 from hushtable.algorithms.trim import trim
 from hushtable.engines import local
 from hushtable.errors import Infeasible, NotFound

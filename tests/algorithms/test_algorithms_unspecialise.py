@@ -7,7 +7,7 @@ import pytest
 
 from hushtable.algorithms.kinds import Kinds, add_groups, helpful
 from hushtable.algorithms.partition.table_level import CHECKS, satisfied_prefix
-from hushtable.algorithms.partition.unspecialise import unspecialise
+from hushtable.algorithms.partition.unspecialise import Families, unspecialise
 from hushtable.models.compose import AllOf
 from hushtable.models.k_anonymity import KAnonymity
 from hushtable.models.p_alpha_sensitive import PAlphaSensitive
@@ -28,11 +28,13 @@ def serve(models, parents, children, owner, turns=(0, 1, 2, 3)):
     kinds = Kinds(np.arange(4), np.ones(4, int), GroupStats.of([1] * 4, d=one), {("d",): np.arange(4)})
     given = np.array(children)
     child, kind = np.nonzero(given)
-    return unspecialise(
-        model, reference, model.min_group_size(), kinds,
-        GroupStats.of(np.sum(parents, axis=1), d=parents), GroupStats.of(given.sum(axis=1), d=given),
-        np.array(owner), (child, kind, given[child, kind]), np.array(turns),
-    )  # fmt: skip
+    families = Families(
+        GroupStats.of(np.sum(parents, axis=1), d=parents),
+        GroupStats.of(given.sum(axis=1), d=given),
+        np.array(owner),
+        (child, kind, given[child, kind]),
+    )
+    return unspecialise(model, reference, model.min_group_size(), kinds, families, np.array(turns))
 
 
 def moves(moved):

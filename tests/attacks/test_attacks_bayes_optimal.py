@@ -8,7 +8,7 @@ from support_attacks import correlated, people, policy
 
 import hushtable as ht
 from hushtable import registry
-from hushtable.attacks.bayes_optimal import BayesOptimal
+from hushtable.attacks.bayes_optimal import BayesOptimalAttack
 from hushtable.attacks.view import View
 from hushtable.errors import DataError, ParameterError
 
@@ -31,7 +31,7 @@ def release():
 
 
 def test_what_is_believed_of_don(release):
-    attack = BayesOptimal(theta=0.1, background=joint())
+    attack = BayesOptimalAttack(theta=0.1, background=joint())
     view = View.of(release)
     beliefs, people_, first = attack.beliefs(view)
     zips = view.table.quasi[0]
@@ -62,7 +62,7 @@ def test_a_distribution_must_add_up_to_one(release):
     with pytest.raises(DataError, match="lacks the quasi-identifiers 'zip'"):
         release.attack("bayes-optimal", background=joint().drop_columns(["zip"]))
     with pytest.raises(ParameterError, match="not both"):
-        BayesOptimal(background=joint(), outside=joint())
+        BayesOptimalAttack(background=joint(), outside=joint())
 
 
 def test_a_planted_correlation_is_a_breach_and_a_bounded_release_is_none():

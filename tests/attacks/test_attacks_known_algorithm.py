@@ -14,7 +14,7 @@ import pytest
 import hushtable as ht
 from hushtable.algorithms.base import Algorithm, Partition, Reads, Recoding
 from hushtable.algorithms.bucket.deal import deal_until
-from hushtable.algorithms.invariant.buckets import assign
+from hushtable.algorithms.invariant.m_invariant import assign
 from hushtable.attacks.known_algorithm import KnownAlgorithm, _Draw, _fates, _promised, _same_classes, _Walk
 from hushtable.attacks.view import View
 from hushtable.engines import local

@@ -14,7 +14,7 @@ import hushtable as ht
 from hushtable.datasets import patients as generate_patients
 from hushtable.datasets import patients_policy
 from hushtable.registry import templates
-from hushtable.report.files import write_report
+from hushtable.report.page.page import write_report
 
 pytestmark = pytest.mark.browser
 

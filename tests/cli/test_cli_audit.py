@@ -32,8 +32,8 @@ def test_wrong_columns(call, people):
 
 def test_a_database_counts_for_us(call, people, tmp_path, monkeypatch):
     from hushtable.io.files import read_table
-    from hushtable.io.sql.access import write_sql
-    from hushtable.io.sql.duck import DuckDatabase
+    from hushtable.io.sql import write_sql
+    from hushtable.io.sql_duckdb import DuckDatabase
 
     base = f"duckdb:///{tmp_path / 'clinic.db'}"
     write_sql(read_table(people), base, table="people")

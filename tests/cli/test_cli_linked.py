@@ -127,7 +127,7 @@ def test_options_for_one_table_are_refused(call, linked):
     answer = call("run", policy, "--data", data, "--part-rows", 5)
     assert (answer.code, "--part-rows cannot be used with a policy of linked tables" in answer.words) == (2, True)
     answer = call("run", policy, "--data", data, "--master", "local[1]")
-    assert (answer.code, "A master is Spark's." in answer.words) == (2, True)
+    assert (answer.code, "Only the engine 'spark' has a master." in answer.words) == (2, True)
     answer = call("verify", data, "--policy", policy, "--rerun")
     assert (answer.code, "--rerun cannot be used with a policy of linked tables" in answer.words) == (2, True)
     answer = call("run", policy, "--data", f"sqlite:///{data}/clinic.db", "--engine", "spark")
@@ -148,7 +148,7 @@ def test_other_commands_say_what_they_are_given(call, linked, tmp_path):
 
 def test_a_database_holds_the_tables(call, linked, tmp_path):
     from hushtable.io.files import read_table
-    from hushtable.io.sql.access import write_sql
+    from hushtable.io.sql import write_sql
 
     policy, data = linked
     for name in ("people", "visits"):

@@ -14,7 +14,7 @@ import hushtable as ht
 from hushtable.errors import DataError, PolicyError
 from hushtable.io import atomic
 from hushtable.io.files import read_table, write_table
-from hushtable.io.sql.access import read_sql, write_sql
+from hushtable.io.sql import read_sql, write_sql
 
 
 def crowd():
@@ -159,14 +159,17 @@ def test_a_store(call, policy, people):
         (["--data", "people.csv", "--table", "x"], "is not a database"),
         (["--data", "sqlite:///no.db?table=x"], "There is no database 'no.db'"),
         (["--data", "sqlite:///no.db"], "neither a table nor a query"),
-        (["--data", f"postgresql://ann:{CANARY}@127.0.0.1:1/db?table=x"], "nobody listens there"),
+        (["--data", f"postgresql://ann:{CANARY}@127.0.0.1:1/db?table=x"], "no server is listening there"),
         (["--data", f"mysql://ann:{CANARY}@h/x.parquet"], "fsspec does not know it"),
-        (["--data", f"postgresql://ann:{CANARY}@127.0.0.1:1/db", "--query", "DROP TABLE x"], "is no SELECT"),
+        (["--data", f"postgresql://ann:{CANARY}@127.0.0.1:1/db", "--query", "DROP TABLE x"], "is not a SELECT"),
         (["--data", "people.csv", "--to", "out.csv"], "is not an address"),
         (["--data", "people.csv", "--to", "file:///tmp/out.parquet"], "needs a folder"),
         (["--data", "people.csv", "--to", "sqlite:///out.db"], "a table is needed to write to"),
         (["--data", "people.csv", "--to", "sqlite:///no/out.db?table=x"], "folder does not exist"),
-        (["--data", "people.csv", "--to", f"postgresql://ann:{CANARY}@127.0.0.1:1/db?table=x"], "nobody listens there"),
+        (
+            ["--data", "people.csv", "--to", f"postgresql://ann:{CANARY}@127.0.0.1:1/db?table=x"],
+            "no server is listening there",
+        ),
     ],
 )
 @pytest.mark.parametrize("how", [[], ["--json"]])

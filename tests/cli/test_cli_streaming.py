@@ -10,7 +10,7 @@ from support_cli import rows, write_csv
 from hushtable import api
 from hushtable.engines import choose
 from hushtable.io.sources import read_tables
-from hushtable.io.sql.access import read_sql, write_sql
+from hushtable.io.sql import read_sql, write_sql
 
 
 def files(folder):

@@ -11,8 +11,7 @@ from hushtable.comparison import run as module
 from hushtable.comparison.evaluate import Wanted
 from hushtable.comparison.files import rebased
 from hushtable.comparison.outcomes import pareto
-from hushtable.comparison.results import Results
-from hushtable.comparison.run import compare, input_key
+from hushtable.comparison.run import Results, compare, input_key
 from hushtable.datasets import patients, patients_policy
 from hushtable.errors import Cancelled, DataError, OutputError, ParameterError, UsageError
 from hushtable.io.layout import Rows

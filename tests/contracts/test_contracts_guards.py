@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from hushtable import registry
-from hushtable.release.guards.base import Guard
+from hushtable.release.guard import Guard
 from hushtable.testing import check_guard
 
 

@@ -21,7 +21,7 @@ from hushtable.hierarchy.frequency import Frequency
 from hushtable.models.k_anonymity import KAnonymity
 from hushtable.registry import algorithms, guards, models
 from hushtable.release.forms.nodes import Nodes
-from hushtable.release.guards.base import Guard
+from hushtable.release.guard import Guard
 from hushtable.schema.columns import Missing
 from hushtable.testing import (
     check_interference,

@@ -2,11 +2,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from hushtable.datasets.draw import Rows, labelled
+from hushtable.datasets.draw import GeneratedRows, labelled
 
 
 def test_given_follows_the_weights_of_its_condition():
-    rows = Rows(3, 0, 60_000)
+    rows = GeneratedRows(3, 0, 60_000)
     condition = rows.integers("condition", 0, 2)
     weights = np.array([[1.0, 3.0, 0.0], [2.0, 0.0, 2.0]])
     drawn = rows.given("value", condition, weights)
@@ -17,7 +17,7 @@ def test_given_follows_the_weights_of_its_condition():
 
 
 def test_flags_take_one_share_or_one_a_row():
-    rows = Rows(3, 0, 50_000)
+    rows = GeneratedRows(3, 0, 50_000)
     assert abs(rows.flags("f", 0.2).mean() - 0.2) < 0.01
     each = rows.flags("f", np.where(np.arange(rows.n) % 2, 1.0, 0.0))
     assert each.tolist() == [bool(i % 2) for i in range(rows.n)]

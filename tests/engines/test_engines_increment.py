@@ -234,7 +234,7 @@ def test_people_of_the_earlier_release_are_known_however_their_names_are_written
 def test_what_cannot_be_promised_is_refused():
     first = ht.anonymize(FIRST, policy())
     batch = ages(20, 21, 22, start=100)
-    with pytest.raises(IncompatibleError, match="m-invariance cannot be promised"):
+    with pytest.raises(IncompatibleError, match="m-invariance cannot be guaranteed"):
         ht.increment(batch, policy(ht.MInvariance(m=2)), first)
     with pytest.raises(IncompatibleError, match="publishes no ranges"):
         ht.increment(batch, policy(ht.DistinctL(l=2), algorithm="anatomy"), first)

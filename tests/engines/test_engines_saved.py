@@ -211,7 +211,7 @@ def test_a_release_of_the_first_version_is_opened(tmp_path):
     for asked in (opened.measures, lambda: opened.attack("linkage")):
         with pytest.raises(UsageError, match="Releases of hushtable"):
             asked()
-    with pytest.raises(UsageError, match="with the whole input table, which the published file does not tell"):
+    with pytest.raises(UsageError, match="with the whole input table, which is not in the published file"):
         ht.open_release(tmp_path / "out").verify()
 
 

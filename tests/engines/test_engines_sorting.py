@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from hushtable.engines import sorting
-from hushtable.engines.sorting import Key, order_by
+from hushtable.engines.sorting import SortKey, order_by
 
 
 @given(
@@ -25,9 +25,9 @@ def test_rows_are_sorted_and_ties_keep_their_order(
     # the first key looks its ranks up, as classes do
     rank = np.array([3, 1, 2, 0, 0])
     keys = [
-        Key(codes[:, 0].astype(np.int8), rank, sizes[0]),
-        Key(codes[:, 1].astype(np.uint8), None, sizes[1]),
-        Key(codes[:, 2].astype(np.uint32), None, sizes[2]),
+        SortKey(codes[:, 0].astype(np.int8), rank, sizes[0]),
+        SortKey(codes[:, 1].astype(np.uint8), None, sizes[1]),
+        SortKey(codes[:, 2].astype(np.uint32), None, sizes[2]),
     ]
     expected = sorted(
         (i for i in range(len(rows)) if labels[i] >= 0), key=lambda i: (rank[rows[i][0]], rows[i][1], rows[i][2], i)

@@ -16,7 +16,7 @@ from support_spark import same
 
 from hushtable.api import run_plan
 from hushtable.engines.spark import content
-from hushtable.engines.spark.jobs import Jobs
+from hushtable.engines.spark.jobs import SparkJobs
 from hushtable.models.k_anonymity import KAnonymity
 from support_core import plan_of, random_people
 
@@ -101,7 +101,7 @@ def test_on_spark_types_are_kept_and_too_many_are_refused(spark, monkeypatch):
         }
     )
     frame = spark.createDataFrame(table).repartition(3)
-    with Jobs(spark, lambda share, what: None).run() as jobs:
+    with SparkJobs(spark, lambda share, what: None).run() as jobs:
         found = content.alike_rows(jobs, frame, [0, 1, 2], 3)
         assert content.alike_rows(jobs, frame, [0, 1, 2], 1) is None
         nothing = content.alike_rows(jobs, frame.limit(0), [0, 1, 2], 1)

@@ -230,12 +230,12 @@ def tried(call):
 @pytest.mark.parametrize(
     ("change", "reason"),
     [
-        ({"algorithm": ht.Mondrian(mode="relaxed")}, "mondrian as set tells equal records apart"),
-        ({"algorithm": ht.Mdav(quality="fast")}, "mdav as set tells equal records apart"),
+        ({"algorithm": ht.Mondrian(mode="relaxed")}, "mondrian, as set, distinguishes equal records"),
+        ({"algorithm": ht.Mdav(quality="fast")}, "mdav, as set, distinguishes equal records"),
         ({"algorithm": ht.GreedyLoss()}, "greedy-loss remembers which combinations"),
         ({"algorithm": ht.Mondrian(nominal="children")}, "children are not counted"),
         ({"suppression": 0.1}, "suppression weighs all groups"),
-        ({"cells": Midpoint()}, "depends on all of them"),
+        ({"cells": Midpoint()}, "depend on all classes"),
     ],
 )
 def test_what_needs_all_rows_in_one_place_is_refused(on_spark, far_away, change, reason):
@@ -290,5 +290,5 @@ def test_counts_need_the_records_on_the_driver(on_spark, far_away, name):
     plan = plan_of([KAnonymity(k=3)], PEOPLE, document={"seed": 0}, cells=Counts(), algorithm=algorithm)
     assert on_spark(table, plan, 3).frame.toArrow().to_pydict() == plain(run_plan(table, plan).table).to_pydict()
     far_away(20)
-    with pytest.raises(IncompatibleError, match="what a class publishes counts its rows"):
+    with pytest.raises(IncompatibleError, match="the cells of a class count its rows"):
         on_spark(table, plan, 3)

@@ -56,6 +56,16 @@ def test_attacks_state_the_error_of_their_sample(on_spark):
     assert release.attack("homogeneity", sample=80) == some
 
 
+def test_a_frame_is_run_into_a_folder(spark, tmp_path):
+    rows = [(30, "flu"), (31, "HIV"), (52, "flu"), (53, "cold")]
+    policy = ht.Policy(quasi=["age"], sensitive=["disease"], models=[KAnonymity(k=2)])
+    frame = spark.createDataFrame(rows, ["age", "disease"])
+    release = ht.run(frame, policy, tmp_path / "out")
+    opened = ht.open_release(tmp_path / "out")
+    assert opened.table.num_rows == release.records == len(rows)
+    assert opened.verification.ok
+
+
 def test_saved_files_are_those_of_the_local_engine(on_spark, tmp_path):
     table = random_people(80, 6, missing=0.1).append_column("note", pa.array([f"=n{i % 7}" for i in range(80)]))
     table = table.append_column("who", pa.array([f"p{i % 50}" for i in range(80)]))

@@ -16,7 +16,7 @@ from hushtable.engines.spark.files import run_on_spark, staged
 from hushtable.errors import DataError, OutputError
 from hushtable.io.files import column_names, read_table
 from hushtable.io.sources import read_tables
-from hushtable.io.sql.access import read_sql, write_sql
+from hushtable.io.sql import read_sql, write_sql
 from hushtable.release.addresses import writing_release
 
 POLICY = ht.Policy(

@@ -10,7 +10,7 @@ from hushtable import registry
 from hushtable.algorithms.lattice import branch_and_bound, space
 from hushtable.engines.spark.combinations import Combinations
 from hushtable.engines.spark.content import Content
-from hushtable.engines.spark.jobs import Jobs
+from hushtable.engines.spark.jobs import SparkJobs
 from hushtable.engines.spark.store import SparkStore
 from hushtable.models.k_anonymity import KAnonymity
 from hushtable.testing import Answer, model_examples, random_case
@@ -32,7 +32,7 @@ def test_the_same_answers(spark, monkeypatch, name, model, suppression, driver, 
     monkeypatch.setattr(space, "WORTH_ROLLING", 6)
     monkeypatch.setattr(branch_and_bound, "MANY", 12)
     monkeypatch.setattr(branch_and_bound, "PATIENCE", 2)
-    jobs, done = Jobs(spark, lambda share, what: None), Counter()
+    jobs, done = SparkJobs(spark, lambda share, what: None), Counter()
 
     def make(case, plan, driver, most):
         content = Content(jobs, spark.createDataFrame(case.table), plan, 100_000)

@@ -18,11 +18,11 @@ from support_files import contents
 import hushtable as ht
 from hushtable.engines.stream import run_files
 from hushtable.errors import Cancelled, DataError, HushtableError, OutputError
+from hushtable.io import sql
+from hushtable.io import sql_postgres as server_side
 from hushtable.io.files import write_table
 from hushtable.io.sources import read_tables
-from hushtable.io.sql import access
-from hushtable.io.sql import postgres as server_side
-from hushtable.io.sql.access import read_sql, write_sql
+from hushtable.io.sql import read_sql, write_sql
 
 pytestmark = pytest.mark.usefixtures("small_runs")
 
@@ -80,7 +80,7 @@ def test_the_same_folder_and_the_same_rows_as_in_memory(
     release.save(tmp_path / "local", format=options.get("format", "csv"))
     write_sql(release.table, database, table="local")
     with monkeypatch.context() as only_batches:
-        only_batches.setattr(access, "read_sql", lambda *_, **__: pytest.fail("the table was read whole"))
+        only_batches.setattr(sql, "read_sql", lambda *_, **__: pytest.fail("the table was read whole"))
         run_files([source], POLICY.plan(), tmp_path / "stream", to=f"{database}?table=stream", **options)
     if "part_rows" not in options:
         assert contents(tmp_path / "local") == contents(tmp_path / "stream")
@@ -218,7 +218,7 @@ def test_from_a_store_to_a_store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 def test_a_writer_that_fails_is_told_without_values(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     import sqlite3
 
-    from hushtable.io.sql import lite
+    from hushtable.io import sql_sqlite as lite
 
     address = f"sqlite:///{tmp_path / 'clinic.db'}"
     write_sql(people(), address, table="people")
@@ -233,10 +233,10 @@ def test_a_writer_that_fails_is_told_without_values(tmp_path: Path, monkeypatch:
 
 
 def test_counting_goes_no_further_than_it_must(database: str) -> None:
-    assert access.count_sql(f"{database}?table=people", 10) == 10
-    assert access.count_sql(f"{database}?table=people", 10**6) == ROWS
+    assert sql.count_sql(f"{database}?table=people", 10) == 10
+    assert sql.count_sql(f"{database}?table=people", 10**6) == ROWS
     with pytest.raises(DataError):
-        access.count_sql(f"{database}?table=nobody", 10)
+        sql.count_sql(f"{database}?table=nobody", 10)
 
 
 def test_duckdb_keeps_the_order_of_pieces(tmp_path: Path) -> None:

@@ -14,7 +14,7 @@ import pytest
 
 from hushtable.datasets import patients, patients_policy
 from hushtable.io.files import write_table
-from hushtable.io.sql.access import write_sql
+from hushtable.io.sql import write_sql
 from hushtable.policy.policy import Policy
 
 EXAMPLES = Path(__file__).resolve().parents[2] / "examples"

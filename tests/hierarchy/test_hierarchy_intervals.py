@@ -10,7 +10,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from hushtable.errors import HierarchyError, ParameterError
-from hushtable.hierarchy.intervals import Grid, Intervals, decimals, equal_frequency_cuts, first_at_least, scaled_text
+from hushtable.hierarchy.intervals import (
+    EqualIntervals,
+    Intervals,
+    decimals,
+    equal_frequency_cuts,
+    first_at_least,
+    scaled_text,
+)
 from hushtable.schema.columns import Kind
 
 
@@ -130,7 +137,7 @@ def test_quantiles_agree_with_the_obvious_search(counts, bins):
     digits=st.integers(0, 3),
 )
 def test_integers_find_their_interval_exactly(values, origin, width, digits):
-    got = Grid(origin, width, digits).index(np.array(values, dtype=np.int64)).tolist()
+    got = EqualIntervals(origin, width, digits).index(np.array(values, dtype=np.int64)).tolist()
     assert got == [(v * 10**digits - origin) // width for v in values]
 
 
@@ -143,7 +150,7 @@ def test_integers_find_their_interval_exactly(values, origin, width, digits):
 )
 def test_decimal_floats_find_the_interval_of_the_decimal(numerators, width, origin, digits):
     values = np.unique(np.array([n / 10**digits for n in numerators]))
-    got = Grid(origin, width, digits).index(values).tolist()
+    got = EqualIntervals(origin, width, digits).index(values).tolist()
     assert got == [(n - origin) // width for n in sorted(numerators)]
 
 

@@ -10,7 +10,7 @@ import pyarrow as pa
 import pytest
 
 from hushtable.errors import HierarchyError, OutputError, ParameterError
-from hushtable.hierarchy import taxonomy_rows
+from hushtable.hierarchy import taxonomy
 from hushtable.hierarchy.frequency import Frequency
 from hushtable.hierarchy.taxonomy import Taxonomy, write_csv
 from hushtable.schema.columns import Kind
@@ -292,7 +292,7 @@ def test_adult_ages():
 
 
 def test_leaves_of_anchors_that_are_used_again_and_again_are_counted(monkeypatch):
-    monkeypatch.setattr(taxonomy_rows, "MAX_NODES", 1000)
+    monkeypatch.setattr(taxonomy, "MAX_NODES", 1000)
     leaves = {f"x{n}": None for n in range(600)}
     with pytest.raises(HierarchyError, match="more than 1,000 nodes"):
         code(Taxonomy(tree={"a": leaves, "b": leaves}), ["x1"])

@@ -8,7 +8,7 @@ import duckdb
 import psycopg
 import pyarrow as pa
 
-from hushtable.io.sql.place import SqlPlace
+from hushtable.io.sql_place import SqlPlace
 
 # stands for any value of a person, and for any password: no message may repeat it
 CANARY = "CANARYBIRD"

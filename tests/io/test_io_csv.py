@@ -161,7 +161,7 @@ def test_wrong_delimiter(file: Path) -> None:
     fails(
         file,
         "The file FILE has one column when split at the comma, but its header contains a semicolon. "
-        "Use delimiter=';', or leave the delimiter out to have it found.",
+        "Use delimiter=';', or omit the delimiter to detect it.",
         "wrong-delimiter",
         delimiter=",",
     )

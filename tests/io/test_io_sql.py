@@ -15,8 +15,8 @@ from support_sql import CANARY, execute, plain
 import hushtable as ht
 from hushtable.errors import DataError, HushtableError, OutputError
 from hushtable.io.files import column_names, iter_batches, read_table, write_table
-from hushtable.io.sql.access import check_sql_target, read_sql, sql_names, write_sql, writing_sql
-from hushtable.io.sql.place import SqlPlace
+from hushtable.io.sql import check_sql_target, read_sql, sql_names, write_sql, writing_sql
+from hushtable.io.sql_place import SqlPlace
 
 D = decimal.Decimal
 ODD = "we\"ird na'me; -- ü"
@@ -192,7 +192,7 @@ def test_a_view_is_not_replaced(address):
     write_sql(pa.table({"a": [1]}), address, table="people")
     execute(address, "CREATE VIEW seen AS SELECT * FROM people")
     assert read_sql(address, table="seen").to_pydict() == {"a": [1]}
-    with pytest.raises(OutputError, match=r"it is a view|it is no table"):
+    with pytest.raises(OutputError, match=r"it is a view|it is not a table"):
         write_sql(pa.table({"a": [2]}), address, table="seen", overwrite=True)
     assert read_sql(address, table="seen").to_pydict() == {"a": [1]}
 

@@ -12,7 +12,7 @@ import pytest
 from support_sql import CANARY, execute, plain
 
 from hushtable.errors import DataError, OutputError
-from hushtable.io.sql.access import read_sql, write_sql
+from hushtable.io.sql import read_sql, write_sql
 
 D = decimal.Decimal
 UTC = dt.UTC

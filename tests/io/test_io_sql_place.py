@@ -14,8 +14,8 @@ from support_sql import CANARY
 
 import hushtable as ht
 from hushtable.errors import PolicyError, UsageError
-from hushtable.io.sql.place import SqlPlace
-from hushtable.io.sql.text import one_select, quoted
+from hushtable.io.sql_place import SqlPlace
+from hushtable.io.sql_text import one_select, quoted
 from hushtable.io.urls import Url, is_url, shown, source_of
 
 
@@ -82,7 +82,7 @@ def test_addresses_survive_writing_and_reading_and_show_no_password(table, passw
         ("sqlite:///x.db?query=SELECT '", "does not end"),
         ("sqlite:///x.db?query=SELECT (1", "parentheses"),
         ("sqlite:///x.db?query=SELECT 1)", "parentheses"),
-        ("sqlite:///x.db?query=/* SELECT */ VACUUM", "no SELECT"),
+        ("sqlite:///x.db?query=/* SELECT */ VACUUM", "not a SELECT"),
         ("sqlite:///x.db?query=SELECT 1%00", "zero byte"),
     ],
 )

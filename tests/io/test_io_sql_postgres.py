@@ -12,8 +12,8 @@ import pytest
 from support_sql import CANARY, execute, plain
 
 from hushtable.errors import DataError, OutputError, UsageError
-from hushtable.io.sql.access import check_sql_target, read_sql, write_sql, writing_sql
-from hushtable.io.sql.place import SqlPlace
+from hushtable.io.sql import check_sql_target, read_sql, write_sql, writing_sql
+from hushtable.io.sql_place import SqlPlace
 
 D = decimal.Decimal
 
@@ -35,7 +35,7 @@ def test_postgres_types(postgres):
     assert plain(found)[1] == types
     assert found["n"].to_pylist() == [D("1234567890123456789.125"), D("0.100")]
     assert found["m"].to_pylist() == ["happy", None]
-    with pytest.raises(DataError, match="'l' is of PostgreSQL's type _int4"):
+    with pytest.raises(DataError, match="'l' has PostgreSQL's type _int4"):
         read_sql(postgres, table="odd")
     for change, column, words in (
         ("n = 'NaN'", "n", "'n' holds values that a decimal number cannot be"),
@@ -70,7 +70,7 @@ def test_connection_errors_show_no_password(postgres):
         (f"{base}ann:{CANARY}@{rest}", "user or password are refused"),
         (f"{base}ann@{rest}?password={CANARY}", "user or password are refused"),
         (f"{base}ann:sesame@{rest.rpartition('/')[0]}/nobase", "no such database"),
-        (f"{base}ann:{CANARY}@127.0.0.1:1/x", "nobody listens there"),
+        (f"{base}ann:{CANARY}@127.0.0.1:1/x", "no server is listening there"),
         (f"{base}ann:{CANARY}@nowhere.invalid/x", "no such host"),
     ):
         with pytest.raises(DataError, match=words) as caught:
@@ -111,14 +111,14 @@ def test_what_the_user_may_not_do_is_told_before_the_work(postgres):
         session.execute(f"CREATE ROLE {name} LOGIN PASSWORD 'sesame'")
         session.execute(f"CREATE SCHEMA {name} AUTHORIZATION {name}")
     reader = postgres.replace("ann:", f"{name}:", 1)
-    with pytest.raises(OutputError, match="may not make tables there"):
+    with pytest.raises(OutputError, match="may not create tables there"):
         check_sql_target(SqlPlace.of(f"{reader}?schema=public&table=open"), overwrite=False)
     with pytest.raises(DataError, match="no such schema"):
         check_sql_target(SqlPlace.of(f"{reader}?schema=nowhere&table=open"), overwrite=False)
     check_sql_target(SqlPlace.of(f"{reader}?schema={name}&table=open"), overwrite=False)
     with psycopg.connect(postgres, autocommit=True) as session:
         session.execute(f"GRANT CREATE ON SCHEMA public TO {name}")
-    with pytest.raises(OutputError, match="is somebody else's"):
+    with pytest.raises(OutputError, match="belongs to another user"):
         check_sql_target(SqlPlace.of(f"{reader}?schema=public&table={name}t"), overwrite=True)
     with pytest.raises(OutputError, match="exists"):
         check_sql_target(SqlPlace.of(f"{postgres}?schema=public&table={name}t"), overwrite=False)

@@ -13,8 +13,8 @@ from support_sql import CANARY, execute
 
 import hushtable as ht
 from hushtable.errors import DataError
-from hushtable.io.sql.access import read_sql, write_sql
-from hushtable.io.sql.postgres import PostgresDatabase
+from hushtable.io.sql import read_sql, write_sql
+from hushtable.io.sql_postgres import PostgresDatabase
 
 NAN = float("nan")
 ROWS = st.lists(

@@ -11,7 +11,7 @@ import pytest
 
 import hushtable as ht
 from hushtable.errors import DataError, HushtableError, PolicyError
-from hushtable.io.versions import FORMATS, Found, check_format, first_reader, look_at, migrated
+from hushtable.io.versions import FORMATS, WrittenFile, check_format, first_reader, look_at, migrated
 from hushtable.report.checking import check_report
 from hushtable.report.content.report import FORMAT
 from hushtable.schema.columns import Role
@@ -78,7 +78,7 @@ def test_what_0_1_gave_away_is_removed():
     assert any("reference" in change for change in changes)
     old = json.loads(found.text)
     forged = {**old, "counterfeits": {"total": 2, "classes": [2]}}
-    told = json.loads(migrated(Found("release", 1, json.dumps(forged)))[0])
+    told = json.loads(migrated(WrittenFile("release", 1, json.dumps(forged)))[0])
     assert told["rows_may_be_counterfeits"] and not {"records", "suppressed", "counterfeits"} & told.keys()
 
 
@@ -138,7 +138,7 @@ def test_a_policy_says_where_its_format_is_wrong():
 )  # fmt: skip
 def test_what_cannot_be_edited_by_lines_is_left_to_people(text):
     with pytest.raises(DataError, match="line by line"):
-        migrated(Found("policy", 1, text))
+        migrated(WrittenFile("policy", 1, text))
 
 
 def test_other_files_are_nobodys(tmp_path):

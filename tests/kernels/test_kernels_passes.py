@@ -38,7 +38,7 @@ def by_hand(points: np.ndarray, alive: np.ndarray, row: int, near: int, far: int
     return nearest, [i for _, i in sorted((-total, i) for total, i in away)][:far]
 
 
-def compiled_pass(shadow: Shadow, rows: np.ndarray, near: int, far: int) -> passes.Found:
+def compiled_pass(shadow: Shadow, rows: np.ndarray, near: int, far: int) -> passes.PassAnswers:
     """The loops on a table so small that a run would ask the twin; in two parts, as two cores have them."""
     shadow._write()
     half, n = len(shadow._blocks) // 2, len(shadow._blocks)

@@ -7,7 +7,7 @@ from itertools import combinations
 import numpy as np
 import pytest
 
-from hushtable.kernels.subsets import Rows, count_subsets, fill_subsets, judge_crowds
+from hushtable.kernels.subsets import EventRows, count_subsets, fill_subsets, judge_crowds
 from hushtable.testing.repeat_checks import forced_kernels
 
 
@@ -53,7 +53,7 @@ def test_crowds_are_those_of_itertools(compiled, size):
     item = np.concatenate(of_each) + np.repeat(20 * (classes > 0), lengths)
     rows, owner = len(item), np.sort(generator.integers(0, 9, len(item)))
     table, touched = (item % 2).astype(np.int8), generator.random(40)[item] < 0.8
-    given = Rows(starts, item, np.zeros(rows, np.int64), table, np.array([2, 1]), touched)
+    given = EventRows(starts, item, np.zeros(rows, np.int64), table, np.array([2, 1]), touched)
     crowds = {}
     for p in range(6):
         for some in combinations(range(starts[p], starts[p + 1]), size):

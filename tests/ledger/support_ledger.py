@@ -12,7 +12,7 @@ from hushtable.ledger.describe import Described
 from hushtable.ledger.judge import judge
 from hushtable.ledger.promise import Promise
 from hushtable.ledger.search import Limits
-from hushtable.ledger.verdict import Verdict
+from hushtable.ledger.verdict import LedgerVerdict
 from hushtable.models.base import PrivacyModel
 from hushtable.models.compose import AllOf
 from hushtable.table.reference import Attribute, Reference
@@ -62,7 +62,7 @@ def verdict_of(
     *promised: PrivacyModel | None,
     tags: bool = True,
     limits: Limits | None = None,
-) -> Verdict:
+) -> LedgerVerdict:
     """Judge the last release by a model, and by what earlier ones promised."""
     made = [described(r) for r in releases]
     if not tags:

@@ -19,8 +19,7 @@ import pytest
 from hushtable.algorithms.base import Algorithm, Partition, Problem, Recoding
 from hushtable.algorithms.earlier import Earlier
 from hushtable.algorithms.invariant import m_invariant
-from hushtable.algorithms.invariant.buckets import alone, divide
-from hushtable.algorithms.invariant.m_invariant import MInvariant
+from hushtable.algorithms.invariant.m_invariant import MInvariant, alone, divide
 from hushtable.attacks.confidence import wilson
 from hushtable.engines import local
 from hushtable.errors import HushtableError

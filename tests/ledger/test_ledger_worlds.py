@@ -10,7 +10,7 @@ from support_ledger import people, verdict_of
 
 from fuzz import ledger
 from fuzz.histories import beliefs, random_history
-from hushtable.ledger.counting import Part, expected
+from hushtable.ledger.counting import IndependentPart, expected
 from hushtable.ledger.search import Limits, evened, possible
 from hushtable.models.distinct_l import DistinctL
 
@@ -47,11 +47,13 @@ def test_searching_finds_the_same_values_as_counting(seed):
         assert sum(shares.values()) == pytest.approx(1)
 
 
-def part(n: int) -> Part:
+def part(n: int) -> IndependentPart:
     """So many people in one class, as many values."""
     kind, value = np.divmod(np.arange(n * n), n)
     none, one = np.zeros(n * n, dtype=np.int64), np.ones(n * n, dtype=np.int64)
-    return Part(np.ones(n, dtype=np.int64), kind, none, one, np.arange(n * n), value, one, np.ones(n, dtype=np.int64))
+    return IndependentPart(
+        np.ones(n, dtype=np.int64), kind, none, one, np.arange(n * n), value, one, np.ones(n, dtype=np.int64)
+    )
 
 
 def test_what_takes_too_long_is_not_decided():
@@ -59,7 +61,7 @@ def test_what_takes_too_long_is_not_decided():
     assert expected(part(9), 100) is None
     # one kind alone may have more arrangements than there is time for
     ten = ([0] * 10, [0] * 10, [80] * 10, range(10), range(10), [1] * 10, [40] * 10)
-    crowd = Part(np.array([400]), *(np.array(x) for x in ten))
+    crowd = IndependentPart(np.array([400]), *(np.array(x) for x in ten))
     assert expected(crowd, 100) is None
     assert possible(part(4), Limits(0)) is None
     occurs = possible(part(4), Limits(60))

@@ -157,5 +157,5 @@ def test_suppression_bounds_the_search(lost):
 def test_large_tables_are_refused(monkeypatch):
     monkeypatch.setattr(exact, "MOST_STATES", 3)
     policy, tables = one_each()
-    with pytest.raises(NotFound, match="too many to try everything"):
+    with pytest.raises(NotFound, match="too many to try all choices"):
         anonymize_linked(tables, policy)

@@ -35,7 +35,7 @@ def changed(table, **settings):
         (changed("people", columns={"age": {"role": "sensitive"}}), "no quasi-identifier"),
         (changed("events", of="person"), "no table 'person'. "),
         (changed("events", of=None), "2 tables belong to no other one"),
-        (changed("events", of="events", key="e"), "in a circle"),
+        (changed("events", of="events", key="e"), "in a cycle"),
         (changed("events", by=["a", "b"]), "2 columns, but the key of 'people' has 1"),
         (changed("events", columns={"id": {"role": "quasi"}}), "A column of a key has no role"),
         (changed("events", columns={"code": {"role": "weight"}}), "is for the table of people"),

@@ -40,7 +40,7 @@ def test_the_page_and_the_json_say_the_same(written):
     assert Report.model_validate(data) == report
     text = page.read_text()
     for words in ("5 linked tables about 200 people", "event-linkage", "event-sweep", "labs: kept", "diagnoses.code",
-                  "combinations of known events that one person alone has", "no guard covers linked tables",
+                  "combinations of known events that only one person has", "no guard covers linked tables",
                   report.facts.files[0].sha256, "SHA-256 of every released file"):  # fmt: skip
         assert words in text, words
     assert "http://" not in text.replace("http://www.w3.org", "")
@@ -103,5 +103,5 @@ def test_it_does_not_go_into_the_folder_of_the_release(saved):
 
 def test_a_copy_saved_without_the_original_has_no_measures(saved, tmp_path):
     copy = open_release(saved[1]).save(tmp_path / "copy")
-    with pytest.raises(UsageError, match="what it lost is not known"):
+    with pytest.raises(UsageError, match="its information loss is not known"):
         linked_measures(copy)

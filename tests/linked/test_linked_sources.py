@@ -9,9 +9,9 @@ import pytest
 
 from hushtable.datasets.hospital import hospital, hospital_policy
 from hushtable.errors import DataError, OutputError, UsageError
-from hushtable.io.sql.access import read_schema, schema_address, schema_keys, write_sql, writing_sql
-from hushtable.io.sql.base import TableKeys
-from hushtable.io.sql.place import SqlPlace
+from hushtable.io.sql import read_schema, schema_address, schema_keys, write_sql, writing_sql
+from hushtable.io.sql_base import TableKeys
+from hushtable.io.sql_place import SqlPlace
 from hushtable.linked.draft import draft_policy, join_tables
 from hushtable.linked.policy import LinkedPolicy
 from hushtable.linked.run import anonymize_linked
@@ -68,7 +68,7 @@ def test_foreign_keys_draft_a_policy_that_runs(address):
     assert policy.tables["stays"].key == ("site", "stay")
     assert policy.tables["stays"].columns["ward"].role == "drop"
     assert policy.tables["diagnoses"].columns["id"].role == "drop"
-    assert "do not lead to people, and are not published: 2." in text
+    assert "do not refer to people, and are not published: 2." in text
     release = anonymize_linked(tables, policy.changed(suppression=1.0))
     assert release.tables["stays"].num_rows
     assert release.verify().ok
@@ -135,7 +135,7 @@ def test_an_empty_table_of_events_is_read(address):
     found = read_schema(address, ["people", "diagnoses"])["diagnoses"]
     assert (found.num_rows, found.column_names) == (0, ["site", "stay", "id", "code"])
     joined = join_tables(schema_keys(address))
-    assert "no row to look at" in draft_policy(joined, read_schema(address, list(joined)), "clinic", 0)
+    assert "the table has no rows" in draft_policy(joined, read_schema(address, list(joined)), "clinic", 0)
 
 
 def keys(**tables):
@@ -143,14 +143,14 @@ def keys(**tables):
 
 
 def test_what_cannot_be_joined_is_said():
-    with pytest.raises(DataError, match="No foreign key of the schema leads"):
+    with pytest.raises(DataError, match="No foreign key in the schema refers"):
         join_tables(keys(people=[], visits=[]))
     with pytest.raises(DataError, match="'one', 'two' could each be the table of people"):
         join_tables(keys(one=[], two=[], visits=["one", "two"]))
     assert join_tables(keys(one=[], two=[], visits=["one", "two"]), "two")["visits"].of == "two"
     with pytest.raises(UsageError, match=r"no table 'peple' in the schema\. Did you mean"):
         join_tables(keys(people=[], visits=["people"]), "peple")
-    with pytest.raises(DataError, match="lead in a circle"):
+    with pytest.raises(DataError, match="form a cycle"):
         join_tables(keys(people=[], visits=["people", "notes"], notes=["visits"]), "people")
     # a table may name an earlier row of its own
     assert join_tables(keys(people=[], visits=["people", "visits"]))["visits"].of == "people"

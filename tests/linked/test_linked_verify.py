@@ -73,7 +73,7 @@ def test_two_equal_events_are_two_events():
     assert verify_linked(of(events), one_table(knows=1)).ok
     found = verify_linked(of(events), one_table())
     assert [(c.tables, c.failing) for c in found.found if c.failing] == [(("drugs", "drugs"), 1)]
-    with pytest.raises(VerificationError, match=r"drugs \+ drugs: 1 of 1 combinations fail; smallest crowd 1"):
+    with pytest.raises(VerificationError, match=r"drugs \+ drugs: 1 of 1 combination fails; smallest crowd 1"):
         found.raise_if_violated()
 
 

@@ -91,7 +91,7 @@ def test_a_reference_in_release_json_is_not_believed(tmp_path):
     release, published, kept = _whole(tmp_path, plan, rows)
     assert release.n_suppressed == 1
     old = {name: value for name, value in kept.items() if name != "seal"}
-    with pytest.raises(UsageError, match="with the whole input table, which the published file does not tell"):
+    with pytest.raises(UsageError, match="with the whole input table, which is not in the published file"):
         verify_published(published, plan.table, plan.model(), old, suppression=0.2)
     whole = release.encoded.reference(plan.model().histogram_keys())
     found = verify_published(published, plan.table, plan.model(), old, suppression=0.2, whole=whole)

@@ -312,7 +312,7 @@ def test_a_newer_a_damaged_and_an_absent_companion(saved):
     path.unlink()
     refused(folder, policy, "no-companion", "There is no companion.json")
     shutil.rmtree(path.parent)
-    refused(folder, policy, "needs-companion", "which the published file does not tell")
+    refused(folder, policy, "needs-companion", "which is not in the published file")
 
 
 def test_changed_public_files_are_noticed(saved, tmp_path):

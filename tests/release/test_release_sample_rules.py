@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from hushtable.errors import UsageError
-from hushtable.release.sample.rules import Condition, parse_rule
+from hushtable.release.sample.rules import ColumnCondition, parse_rule
 
 
 @pytest.mark.parametrize(
@@ -25,7 +25,8 @@ from hushtable.release.sample.rules import Condition, parse_rule
 )
 def test_rules(text, given, then):
     rule = parse_rule(text)
-    assert list(rule.given) == [Condition(*c) for c in given] and list(rule.then) == [Condition(*c) for c in then]
+    assert list(rule.given) == [ColumnCondition(*c) for c in given]
+    assert list(rule.then) == [ColumnCondition(*c) for c in then]
 
 
 @pytest.mark.parametrize(

@@ -21,7 +21,7 @@ from hushtable.cli.main import main
 from hushtable.datasets import patients, patients_policy
 from hushtable.errors import HushtableError
 from hushtable.registry import templates
-from hushtable.report.files import write_report
+from hushtable.report.page.page import write_report
 
 # what can be recognized wherever it turns up; numbers and dates are marked by digits that nothing else has
 MARK = "CANARY"

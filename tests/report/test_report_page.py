@@ -14,10 +14,10 @@ import pytest
 import hushtable as ht
 from hushtable.report.charts.bars import bar_chart
 from hushtable.report.charts.change import change_chart
-from hushtable.report.charts.frame import ticks
+from hushtable.report.charts.frame import Heading, ticks
 from hushtable.report.charts.intervals import Interval, interval_chart
 from hushtable.report.charts.pair import pair_chart
-from hushtable.report.page.html import join, tag
+from hushtable.report.html import join, tag
 from hushtable.report.page.page import page
 from hushtable.report.templates.general import General
 
@@ -88,11 +88,11 @@ def test_ids_are_unique_whatever_columns_are_called(hostile) -> None:
 @pytest.mark.parametrize(
     "drawn",
     [
-        pair_chart("a", "T", [("x<", 3, 5), ("y", 0, 0)], caption="C", show=str, scale=str, head="h"),
-        pair_chart("a", "T", [], caption="C", show=str, scale=str, head="h", narrow=True),
-        bar_chart("a", "T", [("x<", 0.2), ("y", 0)], caption="C", show=str, scale=str, head=("h", "v"), most=1),
-        change_chart("a", "T", [("x<", 0.2, 0.9)], caption="C", head="h"),
-        interval_chart("a", "T", [Interval("x<", 1.0, 0.9, 1.0, 0.0, True)], caption="C"),
+        pair_chart(Heading("a", "T", "C"), [("x<", 3, 5), ("y", 0, 0)], show=str, scale=str, head="h"),
+        pair_chart(Heading("a", "T", "C"), [], show=str, scale=str, head="h", narrow=True),
+        bar_chart(Heading("a", "T", "C"), [("x<", 0.2), ("y", 0)], show=str, scale=str, head=("h", "v"), most=1),
+        change_chart(Heading("a", "T", "C"), [("x<", 0.2, 0.9)], head="h"),
+        interval_chart(Heading("a", "T", "C"), [Interval("x<", 1.0, 0.9, 1.0, 0.0, True)]),
     ],
 )
 def test_charts_are_well_formed_and_inside_their_frame(drawn: str) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from hushtable import registry
-from hushtable.reproduce.cross import ATTACKS, SETTINGS, Cell, cross_cells
+from hushtable.reproduce.cross import ATTACKS, SETTINGS, CrossResult, cross_cells
 from hushtable.reproduce.cross_page import cross_page
 
 
@@ -39,7 +39,7 @@ def test_a_cell_beyond_its_limit_is_stopped(adult):
 
 
 def test_the_page_stands_alone(cells):
-    page = cross_page([*cells, Cell("t-closeness", "mdav", "infeasible", "<no & way>")], rows=200, seconds=20)
+    page = cross_page([*cells, CrossResult("t-closeness", "mdav", "infeasible", "<no & way>")], rows=200, seconds=20)
     assert page.startswith("<!doctype html>") and "<script" not in page and "http" not in page.replace("http-equiv", "")
     assert "none exists" in page and "&lt;no &amp; way&gt;" in page
     assert all(f"Attack: {name}" in page for name in ATTACKS)

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hushtable.schema.classifications.base import NAMES, classification
-from hushtable.schema.classifications.recognise import recognise
+from hushtable.schema.hierarchies import recognise
 
 FACTS = [
     ("countries", "DE", ("Western Europe", "Europe")),

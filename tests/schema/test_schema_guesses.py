@@ -6,7 +6,7 @@ import pytest
 from support_public_tables import PUBLIC
 
 from hushtable.schema.columns import Kind, Role
-from hushtable.schema.infer import Facts, suggest_role
+from hushtable.schema.infer import ColumnFacts, suggest_role
 from hushtable.schema.profile import ColumnProfile, profile
 from hushtable.schema.shortlist import MANY, shortlisted
 
@@ -18,7 +18,7 @@ def guesses(table: str) -> list[tuple[str, Role, str]]:
     rows, columns = PUBLIC[table]
     found = []
     for name, kind, distinct, unique, missing, fractions, length, _ in columns:
-        facts = Facts(name, Kind(kind), rows, distinct, unique, missing, fractions, length)
+        facts = ColumnFacts(name, Kind(kind), rows, distinct, unique, missing, fractions, length)
         role, why = suggest_role(facts)
         found.append(ColumnProfile(name, facts.kind, "", distinct, unique, missing, unique / rows, role, why))
     return [(c.name, c.role, given[-1]) for c, given in zip(shortlisted(found, {}), columns, strict=True)]
@@ -79,5 +79,5 @@ def test_a_survey_weight_is_dropped_and_a_body_weight_is_not() -> None:
 
 
 def test_a_telephone_column_of_yes_and_no_is_no_identifier() -> None:
-    assert suggest_role(Facts("telephone", Kind.NOMINAL, 1000, 2, 0, 0))[0] is Role.QUASI
-    assert suggest_role(Facts("telephone", Kind.NOMINAL, 1000, 800, 700, 0))[0] is Role.IDENTIFIER
+    assert suggest_role(ColumnFacts("telephone", Kind.NOMINAL, 1000, 2, 0, 0))[0] is Role.QUASI
+    assert suggest_role(ColumnFacts("telephone", Kind.NOMINAL, 1000, 800, 700, 0))[0] is Role.IDENTIFIER

@@ -10,9 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hushtable.schema.bands import round_cuts
 from hushtable.schema.columns import Kind
-from hushtable.schema.hierarchies import code_reason, suggest_hierarchy
+from hushtable.schema.hierarchies import code_reason, round_cuts, suggest_hierarchy
 from hushtable.schema.prepare import prepare
 from hushtable.schema.profile import profile
 

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from hushtable.schema.columns import Kind, Role
 from hushtable.schema.hints import DIRECT, KEYS, QUASI, SENSITIVE, name_hint
-from hushtable.schema.infer import Facts, suggest_role
+from hushtable.schema.infer import ColumnFacts, suggest_role
 from hushtable.schema.prepare import prepare
 from hushtable.schema.profile import Profile, Token, find_tokens, profile, suggest_missing
 from hushtable.schema.subsets import count_duplicates, unique_rows, unique_shares
@@ -159,38 +159,40 @@ def test_tiny_tables(rows: int) -> None:
 @pytest.mark.parametrize(
     ("facts", "role", "reason"),
     [
-        (Facts("Patient ID", Kind.NUMERIC, 100, 100, 100, 0), Role.IDENTIFIER,
+        (ColumnFacts("Patient ID", Kind.NUMERIC, 100, 100, 100, 0), Role.IDENTIFIER,
          "its name suggests a key or name, and 100% of its values occur once"),
-        (Facts("hospital_name", Kind.NOMINAL, 100, 4, 0, 0), Role.QUASI, "others might know this"),
-        (Facts("homePhone", Kind.NOMINAL, 100, 4, 0, 0), Role.IDENTIFIER, "its name suggests a phone number"),
-        (Facts("dateOfBirth", Kind.DATE, 100, 100, 100, 0), Role.QUASI,
+        (ColumnFacts("hospital_name", Kind.NOMINAL, 100, 4, 0, 0), Role.QUASI, "others might know this"),
+        (ColumnFacts("homePhone", Kind.NOMINAL, 100, 4, 0, 0), Role.IDENTIFIER, "its name suggests a phone number"),
+        (ColumnFacts("dateOfBirth", Kind.DATE, 100, 100, 100, 0), Role.QUASI,
          "its name suggests birth, which others may know"),
-        (Facts("salary", Kind.NUMERIC, 100, 100, 100, 0), Role.SENSITIVE, "its name suggests money"),
-        (Facts("v1", Kind.NUMERIC, 100, 95, 91, 0, fractions=True), Role.QUASI,
+        (ColumnFacts("salary", Kind.NUMERIC, 100, 100, 100, 0), Role.SENSITIVE, "its name suggests money"),
+        (ColumnFacts("v1", Kind.NUMERIC, 100, 95, 91, 0, fractions=True), Role.QUASI,
          "91% of its numbers occur once, so anyone who knows one finds the person"),
-        (Facts("v1", Kind.NOMINAL, 100, 90, 80, 0, length=80.0), Role.IDENTIFIER,
+        (ColumnFacts("v1", Kind.NOMINAL, 100, 90, 80, 0, length=80.0), Role.IDENTIFIER,
          "it looks like free text, which may name people"),
-        (Facts("v1", Kind.NOMINAL, 100, 90, 80, 0, length=5.0), Role.IDENTIFIER, "80% of its values occur once"),
-        (Facts("visit_id", Kind.NOMINAL, 100, 98, 96, 0), Role.IDENTIFIER,
+        (ColumnFacts("v1", Kind.NOMINAL, 100, 90, 80, 0, length=5.0), Role.IDENTIFIER, "80% of its values occur once"),
+        (ColumnFacts("visit_id", Kind.NOMINAL, 100, 98, 96, 0), Role.IDENTIFIER,
          "its name suggests a key or name, and 96% of its values occur once"),
-        (Facts("visit", Kind.NOMINAL, 100, 98, 96, 0), Role.QUASI, "its name suggests a date, which others may know"),
-        (Facts("patient_no", Kind.NOMINAL, 900, 300, 9, 0), Role.IDENTIFIER,
+        (ColumnFacts("visit", Kind.NOMINAL, 100, 98, 96, 0), Role.QUASI,
+         "its name suggests a date, which others may know"),
+        (ColumnFacts("patient_no", Kind.NOMINAL, 900, 300, 9, 0), Role.IDENTIFIER,
          "its name suggests the number of a person"),
-        (Facts("ward_no", Kind.NUMERIC, 900, 9, 0, 0), Role.QUASI, "others might know this"),
-        (Facts("Vorname", Kind.NOMINAL, 900, 24, 0, 0), Role.IDENTIFIER, "its name suggests a person's name"),
-        (Facts("notes", Kind.NOMINAL, 900, 200, 90, 0, length=12.0), Role.IDENTIFIER,
+        (ColumnFacts("ward_no", Kind.NUMERIC, 900, 9, 0, 0), Role.QUASI, "others might know this"),
+        (ColumnFacts("Vorname", Kind.NOMINAL, 900, 24, 0, 0), Role.IDENTIFIER, "its name suggests a person's name"),
+        (ColumnFacts("notes", Kind.NOMINAL, 900, 200, 90, 0, length=12.0), Role.IDENTIFIER,
          "it looks like free text, which may name people"),
-        (Facts("notes", Kind.NOMINAL, 900, 8, 0, 0, length=12.0), Role.QUASI,
+        (ColumnFacts("notes", Kind.NOMINAL, 900, 8, 0, 0, length=12.0), Role.QUASI,
          "others might know this"),
-        (Facts("v1", Kind.NOMINAL, 900, 200, 90, 0, length=40.0), Role.IDENTIFIER,
+        (ColumnFacts("v1", Kind.NOMINAL, 900, 200, 90, 0, length=40.0), Role.IDENTIFIER,
          "it looks like free text, which may name people"),
-        (Facts("icd text", Kind.NOMINAL, 900, 200, 90, 0, length=40.0), Role.SENSITIVE, "its name suggests health"),
-        (Facts("v1", Kind.DATE, 100, 90, 80, 0), Role.QUASI, "it contains dates, which others may know"),
-        (Facts("v1", Kind.NOMINAL, 100, 0, 0, 100), Role.INSENSITIVE, "it has no values"),
-        (Facts("age", Kind.NUMERIC, 100, 1, 0, 0), Role.INSENSITIVE, "every row has the same value"),
+        (ColumnFacts("icd text", Kind.NOMINAL, 900, 200, 90, 0, length=40.0), Role.SENSITIVE,
+         "its name suggests health"),
+        (ColumnFacts("v1", Kind.DATE, 100, 90, 80, 0), Role.QUASI, "it contains dates, which others may know"),
+        (ColumnFacts("v1", Kind.NOMINAL, 100, 0, 0, 100), Role.INSENSITIVE, "it has no values"),
+        (ColumnFacts("age", Kind.NUMERIC, 100, 1, 0, 0), Role.INSENSITIVE, "every row has the same value"),
     ],
 )  # fmt: skip
-def test_roles_with_reasons(facts: Facts, role: Role, reason: str) -> None:
+def test_roles_with_reasons(facts: ColumnFacts, role: Role, reason: str) -> None:
     assert suggest_role(facts) == (role, reason)
 
 

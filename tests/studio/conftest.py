@@ -12,10 +12,10 @@ pytest.importorskip("nicegui", reason="needs hushtable[studio]")
 
 from support_studio import BASE, TOKEN, TestClient, finished
 
-from hushtable.studio.access import Access
-from hushtable.studio.rest import api
-from hushtable.studio.safety import Guard
 from hushtable.studio.service import Studio
+from hushtable.studio.web.access import Access
+from hushtable.studio.web.rest import api
+from hushtable.studio.web.safety import RequestGuard
 from support_postgres import postgres as postgres
 
 
@@ -34,7 +34,7 @@ def studio(shared_home: Path) -> Iterator[Studio]:
 
 @pytest.fixture
 def client(studio: Studio) -> Iterator[Any]:
-    guarded = Guard(api(studio), Access("127.0.0.1", 8080, TOKEN), studio.largest)
+    guarded = RequestGuard(api(studio), Access("127.0.0.1", 8080, TOKEN), studio.largest)
     with TestClient(guarded, base_url=BASE, raise_server_exceptions=False) as made:
         made.headers["authorization"] = f"Bearer {TOKEN}"
         yield made

@@ -7,7 +7,7 @@ from pyarrow import parquet
 
 import hushtable as ht
 from hushtable.ledger.ledger import Ledger
-from hushtable.studio.work.details import keep_details
+from hushtable.studio.work.running import keep_details
 from support_core import first_of
 
 

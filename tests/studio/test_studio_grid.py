@@ -9,7 +9,7 @@ import pytest
 from support_studio import finished
 
 from hushtable.schema.profile import profile
-from hushtable.studio.grid import Grid
+from hushtable.studio.grid import GridState
 from hushtable.studio.overviews import known_overviews, quasi_of
 from hushtable.studio.work.sparks import sparks_of
 
@@ -31,7 +31,7 @@ def test_names_are_text_in_the_grid():
     table = pa.table({name: ["x", "y", "y"] for name in WILD})
     found = profile(table).as_dict()["columns"]
     settings = {name: {"role": role} for name, role in zip(WILD, ("quasi", "sensitive", "weird"), strict=True)}
-    grid = Grid("0123456789ab", found, settings, [[1.0, 0.5], [], []], {WILD[0]: [2, 1]}, {WILD[0]: 0.5}, {})
+    grid = GridState("0123456789ab", found, settings, [[1.0, 0.5], [], []], {WILD[0]: [2, 1]}, {WILD[0]: 0.5}, {})
     parser = Tags()
     parser.feed(grid.tools() + grid.table())
     assert not {"img", "script"} & set(parser.tags)

@@ -15,7 +15,7 @@ from hushtable.studio.jobs import Jobs
 from hushtable.studio.projects import Projects
 from hushtable.studio.service import Studio
 from hushtable.studio.store import Store
-from hushtable.studio.tasks import TASKS, Task
+from hushtable.studio.tasks import TASKS, JobKind
 from hushtable.studio.worker import Reporter, work
 
 
@@ -128,7 +128,7 @@ def test_an_error_says_nothing_of_the_data(tmp_path, monkeypatch):
     store, projects = Store(tmp_path), Projects(tmp_path)
     project = projects.create("p")
 
-    class Bad(Task):
+    class Bad(JobKind):
         def run(self, project, arguments, report):
             raise RuntimeError("cell: Jule Falkrieder")
 

@@ -259,7 +259,7 @@ def test_no_upload_crashes_the_server(client, studio, content, ending, begin):
 
 def test_machines_that_guess_find_no_server_error(client, studio, ran):
     from fuzz.api import BODIES, guess
-    from hushtable.studio.rest import api
+    from hushtable.studio.web.rest import api
 
     made = {}
 
@@ -292,7 +292,7 @@ def test_jobs_are_seen_and_cancelled(client, studio):
 def test_a_query_becomes_the_table_and_its_password_is_not_kept(client, studio, postgres, shared_home):
     import pyarrow as pa
 
-    from hushtable.io.sql.access import write_sql
+    from hushtable.io.sql import write_sql
 
     write_sql(pa.table({"age": [30 + i % 5 for i in range(40)], "ill": ["flu", "cold"] * 20}), postgres, table="people")
     project = studio.create("database")

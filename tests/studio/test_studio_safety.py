@@ -8,14 +8,14 @@ from hypothesis import strategies as st
 from support_studio import BASE, TOKEN, TestClient
 
 from hushtable.errors import UsageError
-from hushtable.studio.access import Access
-from hushtable.studio.rest import api
-from hushtable.studio.safety import Guard
+from hushtable.studio.web.access import Access
+from hushtable.studio.web.rest import api
+from hushtable.studio.web.safety import RequestGuard
 
 
 @pytest.fixture
 def guarded(studio):
-    return Guard(api(studio), Access("127.0.0.1", 8080, TOKEN), studio.largest)
+    return RequestGuard(api(studio), Access("127.0.0.1", 8080, TOKEN), studio.largest)
 
 
 @pytest.fixture
@@ -176,7 +176,7 @@ def test_pages_get_the_nonce_and_their_true_length():
         await send({"type": "http.response.body", "body": b"<script>1</script>", "more_body": True})
         await send({"type": "http.response.body", "body": b"<p>a page</p>"})
 
-    guarded = Guard(app, Access("127.0.0.1", 8080, TOKEN), 1000)
+    guarded = RequestGuard(app, Access("127.0.0.1", 8080, TOKEN), 1000)
     client = TestClient(guarded, base_url=BASE, raise_server_exceptions=False)
     client.headers["authorization"] = f"Bearer {TOKEN}"
     answer = client.get("/")

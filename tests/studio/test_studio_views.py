@@ -16,7 +16,7 @@ from hushtable.schema.prepare import prepare
 from hushtable.studio import views
 from hushtable.studio.paging import page, rows_at, write_paged
 from hushtable.studio.runs import runs_of
-from hushtable.studio.work.columns import _histogram
+from hushtable.studio.work.opening import _histogram
 
 
 @pytest.fixture(scope="module")

@@ -1,1 +1,1 @@
-"""A Model Context Protocol server: what an assistant may ask of hushtable, and the only kind of reply it gets."""
+"""A Model Context Protocol server: what an assistant may ask hushtable, and what the replies may contain."""

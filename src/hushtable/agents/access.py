@@ -1,7 +1,7 @@
-"""What the server may read and write: files below folders that were named when it started, and nothing else.
+"""What the server may read and write: files below the folders named at its start, and nothing else.
 
-Links are followed before a path is judged, so a link in a folder does not lead out of it. Addresses of databases and
-stores are refused, and so are folders and patterns: a table is one file.
+Links are resolved before a path is checked, so a link cannot lead out of a folder. Addresses of databases and stores
+are refused, and so are folders and patterns: a table is one file.
 """
 
 from __future__ import annotations
@@ -14,28 +14,28 @@ from typing import Any
 
 from hushtable.errors import UsageError
 
-__all__ = ["Access"]
+__all__ = ["AllowedFolders"]
 
 _VALUES = frozenset({"categories", "order", "missing_values"})
 """Settings that list values of the table, and never files."""
 
 
 @dataclass(frozen=True)
-class Access:
+class AllowedFolders:
     """The folders.
 
     Attributes
     ----------
     read : tuple of path
     write : path, optional
-        It may be read too.
+        This folder may be read too.
 
     Examples
     --------
     >>> import tempfile
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     _ = Path(folder, "people.csv").write_text("age")
-    ...     access = Access.of([folder])
+    ...     access = AllowedFolders.of([folder])
     ...     access.file("people.csv").name
     'people.csv'
     >>> access.file("../people.csv")
@@ -47,13 +47,13 @@ class Access:
     write: Path | None = None
 
     @classmethod
-    def of(cls, read: list[str], write: str | None = None) -> Access:
+    def of(cls, read: list[str], write: str | None = None) -> AllowedFolders:
         """Resolve the folders.
 
         Raises
         ------
         UsageError
-            If one is not there.
+            If one does not exist.
         """
         folders = [Path(folder).resolve() for folder in (*read, *([] if write is None else [write]))]
         for folder in folders:
@@ -62,12 +62,12 @@ class Access:
         return cls(tuple(folders), None if write is None else folders[-1])
 
     def file(self, given: str) -> Path:
-        """Return a file to read, without links.
+        """Return a file to read, with links resolved.
 
         Raises
         ------
         UsageError
-            If it is outside, or no file. Whether a file outside exists is not told.
+            If it is outside, or not a file. The error does not reveal whether a file outside exists.
         """
         for folder in self.read:
             place = _resolved(folder, given)
@@ -102,9 +102,9 @@ class Access:
         return place
 
     def check_policy(self, document: Mapping[str, Any], base: Path) -> None:
-        """Refuse a policy that names a file outside, or a ledger where the server may not write.
+        """Refuse a policy with a file outside the folders, or with a ledger that the server may not write.
 
-        Every text that could be a path is judged as one, wherever in the policy it stands.
+        Every text that could be a path is checked as one, wherever it is in the policy.
         """
         for key, text in _texts(document):
             folders = [self.write] if key == "ledger" else self.read
@@ -114,7 +114,7 @@ class Access:
 
 def _resolved(folder: Path, given: str) -> Path:
     try:
-        # strict: False; links are followed as far as the path exists
+        # not strict: links are resolved as far as the path exists
         return (folder / given).resolve()
     except (OSError, ValueError, RuntimeError):
         return Path("/")
@@ -125,7 +125,7 @@ def _below(path: Path, folder: Path) -> bool:
 
 
 def _texts(item: Any, key: str = "") -> Iterator[tuple[str, str]]:
-    """Every text of a document, with the top-level setting that it stands below."""
+    """Every text of a document, with its top-level setting."""
     if isinstance(item, Mapping):
         for name, value in item.items():
             if name not in _VALUES:

@@ -1,13 +1,13 @@
 """Replies: the only things that leave the server.
 
-A reply is built of a few kinds of parts, and ``render`` refuses every other one, so that no code path can let a cell of
-a table, a file's name or a message slip through:
+A reply consists of a few kinds of parts, and ``render`` refuses everything else, so that no code path can leak a cell
+of a table, a file name or a message:
 
-* ``Word``: a word of ours (a role, a kind, the name of a model, a code), from a list that no table can add to;
+* ``Word``: a predefined word (a role, a kind, the name of a model, a code), from a list that no table can add to;
 * ``Column``: the name of a column;
-* ``Count`` and ``Share``: numbers of people or values, rounded; numbers of people below the floor are not told;
-* ``Setting``: a number that stands in a policy;
-* ``Prose``: sentences of our own documentation.
+* ``Count`` and ``Share``: numbers of people or values, rounded; numbers of people below the floor are not shown;
+* ``PolicyNumber``: a number from a policy;
+* ``Prose``: sentences of hushtable's documentation.
 """
 
 from __future__ import annotations
@@ -22,15 +22,15 @@ if TYPE_CHECKING:
     from hushtable.errors import HushtableError
     from hushtable.params import Parametrised
     from hushtable.policy.faults import Fault
-    from hushtable.policy.preflight import Problem
+    from hushtable.policy.preflight import PolicyProblem
     from hushtable.release.cautions import Caution
 
-__all__ = ["Column", "Count", "Item", "Prose", "Setting", "Share", "Word", "columns_of", "render"]
+__all__ = ["Column", "Count", "Item", "PolicyNumber", "Prose", "Share", "Word", "columns_of", "render"]
 
 Item: TypeAlias = Union[
-    "Word", "Column", "Count", "Share", "Setting", "Prose", bool, Sequence["Item"], Mapping[str, "Item"], None
+    "Word", "Column", "Count", "Share", "PolicyNumber", "Prose", bool, Sequence["Item"], Mapping[str, "Item"], None
 ]
-"""What a reply may be made of; the keys of a mapping are words or columns too."""
+"""What a reply may consist of; the keys of a mapping are words or columns."""
 
 _KEYS = {
     "achieved", "after", "average", "before", "cautions", "changes", "classes", "code", "columns", "cost",
@@ -49,7 +49,7 @@ _VALUES = {
 
 @cache
 def _words() -> frozenset[str]:
-    """Every word of ours besides the names in the registries."""
+    """Every predefined word except the names in the registries."""
     from hushtable.policy.columns import ColumnPolicy
     from hushtable.policy.policy import Policy
     from hushtable.schema.columns import Format, Kind, Missing, Role
@@ -59,7 +59,7 @@ def _words() -> frozenset[str]:
 
 
 class Word(str):
-    """A word of ours.
+    """A predefined word.
 
     Examples
     --------
@@ -67,7 +67,7 @@ class Word(str):
     'quasi'
     >>> Word("Alice")
     Traceback (most recent call last):
-    TypeError: a reply may hold words of ours only
+    TypeError: a reply may contain only predefined words
     """
 
     __slots__ = ()
@@ -75,7 +75,7 @@ class Word(str):
     def __new__(cls, text: object) -> Word:
         """Take a word that is in the list."""
         if str(text) not in _KEYS and str(text) not in _words():
-            raise TypeError("a reply may hold words of ours only")
+            raise TypeError("a reply may contain only predefined words")
         return super().__new__(cls, str(text))
 
     @classmethod
@@ -89,25 +89,25 @@ class Word(str):
         return str.__new__(cls, next(p.name for p in known.params() if p.name == name))
 
     @classmethod
-    def code(cls, error: HushtableError | Caution | Problem | Fault) -> Word:
-        """Return a reason code: all of them are written in our source."""
+    def code(cls, error: HushtableError | Caution | PolicyProblem | Fault) -> Word:
+        """Return a reason code: all of them are in hushtable's source."""
         return str.__new__(cls, error.code)
 
 
 class Prose(str):
-    """Sentences of our documentation, taken from a registered class."""
+    """Sentences of the documentation, taken from a registered class."""
 
     __slots__ = ()
 
 
 class Column(str):
-    """The name of a column of the table in question."""
+    """The name of a column of the table."""
 
     __slots__ = ()
 
 
-class Setting(float):
-    """A number that stands in a policy, where no number is a value of the table."""
+class PolicyNumber(float):
+    """A number from a policy, which is never a value of the table."""
 
     __slots__ = ()
 
@@ -125,7 +125,7 @@ class Share(float):
 
     @classmethod
     def of(cls, value: float | None) -> Share | None:
-        """Round; what is not a number is nothing."""
+        """Round; return None for what is not a number."""
         return None if value is None or not math.isfinite(value) else cls(f"{value:.2g}")
 
 
@@ -149,7 +149,7 @@ class Count(int):
 
     @classmethod
     def people(cls, value: float, floor: int) -> Count:
-        """Round a number of people; one below the floor is told as such, by a negative number."""
+        """Round a number of people; a negative number stands for one below the floor."""
         return cls(-floor) if 0 < value < floor else cls.of(value)
 
     def __repr__(self) -> str:
@@ -162,7 +162,7 @@ def render(reply: Item) -> str:
     Raises
     ------
     TypeError
-        If it holds anything that a reply may not hold.
+        If it contains anything that a reply may not contain.
 
     Examples
     --------
@@ -170,7 +170,7 @@ def render(reply: Item) -> str:
     '{"rows": 3, "columns": ["age"]}'
     >>> render({"rows": 3})
     Traceback (most recent call last):
-    TypeError: a reply may not hold an int
+    TypeError: a reply may not contain an int
     """
     return json.dumps(_plain(reply), ensure_ascii=False)
 
@@ -180,7 +180,7 @@ def _plain(item: Any) -> Any:
         return item
     if type(item) is Count:
         return f"fewer than {-item}" if item < 0 else int(item)
-    if type(item) in (Share, Setting):
+    if type(item) in (Share, PolicyNumber):
         return int(item) if float(item).is_integer() else float(item)
     if type(item) in (Word, Column, Prose):
         return str(item)
@@ -188,7 +188,7 @@ def _plain(item: Any) -> Any:
         return {_key(key): _plain(value) for key, value in item.items()}
     if isinstance(item, list | tuple):
         return [_plain(part) for part in item]
-    raise TypeError(f"a reply may not hold an {type(item).__name__}")
+    raise TypeError(f"a reply may not contain an {type(item).__name__}")
 
 
 def _key(key: Any) -> str:
@@ -196,7 +196,7 @@ def _key(key: Any) -> str:
 
 
 def columns_of(text: str, names: Iterable[str]) -> list[Column]:
-    """Return the columns that a message names, and nothing else of it.
+    """Return the columns that a message names, and nothing else.
 
     Examples
     --------

@@ -6,7 +6,7 @@ import threading
 from typing import TYPE_CHECKING, Any
 
 from hushtable._version import __version__
-from hushtable.agents.access import Access
+from hushtable.agents.access import AllowedFolders
 from hushtable.agents.reply import render
 from hushtable.agents.tools import TOOLS, Desk
 
@@ -16,13 +16,13 @@ if TYPE_CHECKING:
 __all__ = ["make_server", "serve"]
 
 _INSTRUCTIONS = (
-    "Anonymize tables about people. You never see a cell of a table: replies hold roles, kinds, rounded counts and "
+    "Anonymize tables about people. You never see a cell of a table: replies contain roles, kinds, rounded counts and "
     "shares, names of columns and settings of policies. Begin with 'profile', then 'draft', 'check' and 'run'. "
     "Paths are relative to the server's folders. A person decides what is published."
 )
 
 
-def make_server(access: Access, floor: int) -> Server[Any]:
+def make_server(access: AllowedFolders, floor: int) -> Server[Any]:
     """Return a server that answers calls, one at a time."""
     import anyio
     import mcp_types as types
@@ -67,7 +67,7 @@ def _answered(desk: Desk, name: str, arguments: Any) -> tuple[str, bool]:
 
 
 def serve(read: list[str], write: str | None, floor: int) -> None:
-    """Answer on stdin and stdout until the client goes away.
+    """Answer on stdin and stdout until the client disconnects.
 
     Parameters
     ----------
@@ -76,9 +76,9 @@ def serve(read: list[str], write: str | None, floor: int) -> None:
     write : str, optional
         Folder that may be written to.
     floor : int
-        Numbers of people below it are not told.
+        Numbers of people below it are not shown.
     """
-    access = Access.of(read, write)
+    access = AllowedFolders.of(read, write)
     import anyio
     from mcp.server.stdio import stdio_server
 
@@ -86,7 +86,7 @@ def serve(read: list[str], write: str | None, floor: int) -> None:
 
     async def main() -> None:
         async with stdio_server() as (reading, writing):
-            # what the first call needs is imported while the client says hello
+            # imports for the first call run while the client connects
             threading.Thread(target=_warm, daemon=True).start()
             await server.run(reading, writing, server.create_initialization_options())
 

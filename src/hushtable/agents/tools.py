@@ -1,7 +1,8 @@
-"""The tools: profile, draft, check, run, audit, explain and compare, each answered with a ``Reply`` and nothing else.
+"""The tools: profile, draft, check, run, audit, explain and compare. Each returns a ``Reply`` and nothing else.
 
-Messages of errors may quote a policy or name a file, so of an error only its code, its lines and the columns that it
-names are told. Policies are shown without the values that they list: how values are grouped is in the file, for people.
+Error messages may quote a policy or name a file, so only the code of an error, its lines and the columns that it names
+are returned. Policies are shown without the values that they list: groups of values are in the file, for people to
+read.
 """
 
 from __future__ import annotations
@@ -10,8 +11,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from hushtable.agents.access import Access
-from hushtable.agents.reply import Column, Count, Item, Prose, Setting, Share, Word, columns_of
+from hushtable.agents.access import AllowedFolders
+from hushtable.agents.reply import Column, Count, Item, PolicyNumber, Prose, Share, Word, columns_of
 from hushtable.errors import HushtableError, UsageError
 
 if TYPE_CHECKING:
@@ -57,8 +58,8 @@ TOOLS: dict[str, Tool] = {
         ("data",),
     ),
     "draft": Tool(
-        "Write a policy to begin with. Give roles or models to change what is suggested. Values that the policy lists "
-        "are in the file, not in the reply.",
+        "Write a starter policy. Give roles or models to change the suggestions. Values that the policy lists are in "
+        "the file, not in the reply.",
         {
             "data": _DATA,
             "policy": {**_TEXT, "description": "Where to write it: a new file below the folder for writing."},
@@ -66,13 +67,13 @@ TOOLS: dict[str, Tool] = {
             "models": {"type": "array", "items": {"type": "object"},
                        "description": "Such as [{\"k-anonymity\": {\"k\": 5}}]. 'explain' lists and describes them."},
             "algorithm": _TEXT,
-            "suppression": {"type": "number", "description": "Share of people that may be left out, from 0 to 1."},
+            "suppression": {"type": "number", "description": "Share of people that may be suppressed, from 0 to 1."},
         },
         ("data", "policy"),
         writes=True,
     ),
     "check": Tool(
-        "Find what keeps a policy from being run on a table, and warn of what it does not protect.",
+        "Find problems that prevent a run of a policy on a table, and warn about what it does not protect.",
         {"data": _DATA, "policy": _POLICY},
         ("data", "policy"),
     ),
@@ -84,7 +85,7 @@ TOOLS: dict[str, Tool] = {
         writes=True,
     ),
     "audit": Tool(
-        "Say what a table achieves, whoever generalized it: k, l, t and risks.",
+        "Measure the protection of any generalized table: k, l, t and risks.",
         {"data": _DATA, "quasi": _NAMES, "sensitive": _NAMES, "entity": _TEXT},
         ("data", "quasi"),
     ),
@@ -104,26 +105,26 @@ TOOLS: dict[str, Tool] = {
 
 
 class Desk:
-    """Answers calls.
+    """Answers tool calls.
 
     Parameters
     ----------
-    access : Access
+    access : AllowedFolders
     floor : int
-        Numbers of people below it are not told.
+        Numbers of people below it are not shown.
     cancelled : callable
-        Asked now and then whether to give up.
+        Checked now and then; returns whether to stop.
 
     Examples
     --------
-    >>> desk = Desk(Access(()), 5)
+    >>> desk = Desk(AllowedFolders(()), 5)
     >>> desk.answer("explain", {"topic": "k-anonymity"})[0]["summary"]
     'Every class has at least k people.'
     >>> desk.answer("profile", {"data": "/etc/passwd"})
     ({'error': 'refused', 'code': 'outside', 'columns': [], 'lines': []}, True)
     """
 
-    def __init__(self, access: Access, floor: int, cancelled: Callable[[], bool] = lambda: False) -> None:
+    def __init__(self, access: AllowedFolders, floor: int, cancelled: Callable[[], bool] = lambda: False) -> None:
         self._access = access
         self._floor = floor
         self._cancelled = cancelled
@@ -139,12 +140,12 @@ class Desk:
             return getattr(self, f"_{name}")(**given), False
         except HushtableError as error:
             return self._refusal(error), True
-        except Exception:  # an internal error's words may hold anything, so none of them are told
+        except Exception:  # the message of an internal error may contain anything, so none of it is returned
             return {"error": Word("internal"), "code": Word("internal"), "columns": [], "lines": []}, True
 
     def _refusal(self, error: HushtableError) -> Item:
         faults = getattr(error, "faults", ())
-        lines = [Setting(fault.line) for fault in faults if fault.line]
+        lines = [PolicyNumber(fault.line) for fault in faults if fault.line]
         kind = {"Infeasible": "infeasible", "NotFound": "not-found", "VerificationError": "violated"}
         codes = {Word.code(fault) for fault in faults}
         return {
@@ -161,7 +162,7 @@ class Desk:
             raise Cancelled("Cancelled.")
 
     def _table(self, given: str) -> pa.Table:
-        """Read a table; refuse one whose first line may be a record: its cells would pass for names of columns."""
+        """Read a table; refuse one whose first line may be a record, since its cells would become column names."""
         from hushtable.io.files import read_table
 
         table = read_table(self._access.file(given))
@@ -175,7 +176,7 @@ class Desk:
         from hushtable.policy.text import read_yaml
 
         path = self._access.file(given)
-        # what it names is judged before anything is made of it
+        # the files that it names are checked before they are used
         self._access.check_policy(read_yaml(policy_text(path)).data, path.parent)
         return load_policy(path)
 
@@ -326,9 +327,9 @@ class Desk:
         from hushtable.release.companion import COMPANION, companion_of, load_evidence
 
         if data is None:
-            raise UsageError("A release is judged with its original.", code="needs-original")
+            raise UsageError("To judge a release, its original is required.", code="needs-original")
         folder = self._access.folder(release)
-        # nothing that the folder names may lead out of it
+        # no file that the folder refers to may be outside of it
         self._access.file(str(folder / str(load_evidence(folder / "release.json").get("file"))))
         self._access.file(str(companion_of(folder) / COMPANION))
         self._loaded(str(folder / "policy.yaml"))
@@ -360,11 +361,11 @@ class Desk:
         spec = spec.with_lists(algorithms=algorithms or None, suppression=suppression or None)
         for name, values in (vary or {}).items():
             if not _fits(values, _NUMBERS):
-                raise UsageError("An argument is of another type.", code="argument")
+                raise UsageError("An argument has the wrong type.", code="argument")
             spec = spec.varying(f"{name}={','.join(map(repr, values))}")
         settings = spec.grid.settings(spec.policy.for_columns(self._columns))
         if len(settings) > _MOST_SETTINGS:
-            raise UsageError("These are too many settings.", code="too-many")
+            raise UsageError("There are too many settings.", code="too-many")
         found = compare(table, spec.policy, spec.grid, progress=lambda done, of: self._progress(done / of, ""))
         best = set(found.frontier)
         return {
@@ -381,11 +382,11 @@ class Desk:
         }
 
     def _risk(self, value: float | None) -> Share | None:
-        """The highest risk, which is 1 / (people in the smallest class): not told where these are too few."""
+        """The highest risk, 1 / (people in the smallest class); not shown if these are too few."""
         return None if value is None or value > 1 / self._floor else Share.of(value)
 
     def _shown(self, policy: Policy) -> Item:
-        """A policy without what it lists of the table: roles, kinds, names of recipes, models and their numbers."""
+        """A policy without values of the table: roles, kinds, names of recipes, models and their numbers."""
         return {
             "columns": {
                 Column(name): {
@@ -409,16 +410,16 @@ class Desk:
                 for name, values in choice.items()
             ],
             "algorithm": [Word.named(algorithms[name]) for name in policy.algorithm],
-            "suppression": Setting(policy.suppression),
+            "suppression": PolicyNumber(policy.suppression),
             "missing": Word(policy.missing),
             "missing_values": Count.of(len(policy.missing_values)),
             "entity": Column(policy.entity) if policy.entity in self._columns else None,
         }
 
     def _parameters(self, known: type[Parametrised], values: Mapping[str, Any]) -> Item:
-        """Numbers and columns; what else a parameter may be is not shown."""
+        """Numbers and columns; other parameters are not shown."""
         return {
-            Word.parameter(known, name): Setting(value)
+            Word.parameter(known, name): PolicyNumber(value)
             if isinstance(value, int | float) and not isinstance(value, bool)
             else Column(value)
             if value in self._columns
@@ -486,12 +487,12 @@ def _may_be_a_cell(name: str, column: pa.ChunkedArray) -> bool:
 
 
 def _checked(tool: Tool, given: Mapping[str, Any]) -> dict[str, Any]:
-    """The arguments of a call, of the types that the tool takes; what a client says of itself is not believed."""
+    """The arguments of a call, checked for the types that the tool takes, since clients are not trusted."""
     if not isinstance(given, Mapping) or set(given) - set(tool.takes) or set(tool.required) - set(given):
-        raise UsageError("The arguments are not those of the tool.", code="argument")
+        raise UsageError("The arguments do not match the tool.", code="argument")
     for name, value in given.items():
         if not _fits(value, tool.takes[name]):
-            raise UsageError("An argument is of another type.", code="argument")
+            raise UsageError("An argument has the wrong type.", code="argument")
     return dict(given)
 
 

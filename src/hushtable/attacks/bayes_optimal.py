@@ -44,7 +44,7 @@ from hushtable.table.encoded import SensitiveColumn
 from hushtable.table.reference import Attribute, Reference
 from hushtable.table.stats import GroupStats, Histogram
 
-__all__ = ["PROBABILITY", "BayesOptimal"]
+__all__ = ["PROBABILITY", "BayesOptimalAttack"]
 
 PROBABILITY = "probability"
 """The column of a background table that contains f."""
@@ -54,7 +54,7 @@ _SUM_TOLERANCE = 1e-6
 
 
 @dataclass(frozen=True)
-class BayesOptimal(SensitiveAttack):
+class BayesOptimalAttack(SensitiveAttack):
     """Updates a joint distribution with the release, and counts the people whose beliefs change by theta.
 
     Parameters
@@ -95,7 +95,7 @@ class BayesOptimal(SensitiveAttack):
     def __post_init__(self) -> None:
         super().__post_init__()
         if self.background is not None and self.outside is not None:
-            raise ParameterError("BayesOptimal takes 'background' or 'outside', not both.")
+            raise ParameterError("BayesOptimalAttack takes 'background' or 'outside', not both.")
 
     def run(self, view: View) -> AttackResult:
         """Check every class, and count the records of people whose beliefs change."""

@@ -302,7 +302,7 @@ class _Walk:
                 if (to < 0).any():
                     fakes[name][-1 - to[to < 0]] = cells[to < 0]
             if carried and lots is not None and now.store.lots is not None:
-                # a lot goes with its value, and whoever has a counterfeit's draws a new one
+                # a lot moves with its value, and those with a counterfeit's value draw a new one
                 direct, anew = (to >= 0) & (source >= 0), (to >= 0) & (source < 0)
                 lots[to[direct]] = now.store.lots[source[direct]]
                 lots[to[anew]] = draw.words(int(anew.sum()))

@@ -133,7 +133,7 @@ class Linkage(Attack):
             "expected links": float(chance.sum()),
             "certain links": int(np.count_nonzero((total == 1) & (mine > 0))),
             "people without a match": int(np.count_nonzero(total == 0)),
-            # beside exact quasi-identifiers nothing is left to overlook
+            # with exact quasi-identifiers, nothing can be overlooked
             **({} if bucketed else _overlooked(view)),
         }
         outside = outsiders(view, self.control)

@@ -193,7 +193,7 @@ def _paths(values: pa.Array, coded: Coded, name: str, recipe: Any) -> tuple[tupl
     domain = coded.values if coded.values.type == values.type else coded.values.cast(values.type)
     if not is_text(values.type):
         return _joint_paths(values, domain, coded, name, recipe)
-    # masks are as long as the longest code: somebody's longer one must not change what covers the others
+    # masks are as long as the longest code: another person's longer one must not change what covers the others
     longest = pc.max(pc.utf8_length(domain)).as_py() or 0
     longer = pc.greater(pc.utf8_length(values), longest)
     own = iter(_joint_paths(values.filter(pc.invert(longer)), domain, coded, name, recipe))

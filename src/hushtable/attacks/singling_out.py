@@ -51,7 +51,7 @@ _AT_ONCE = 1 << 25
 def _fitting(view: View, group: IntArray, value: IntArray, has: IntArray) -> IntArray:
     """Return the number of people of the original that each description fits: a class's cells, and a value."""
     fits = np.zeros(len(group), dtype=np.int64)
-    # a published value may be nobody's: counterfeits have some
+    # a published value may belong to nobody, such as that of a counterfeit
     people, offsets = group_rows(has, int(max(has.max(initial=-1), value.max(initial=-1))) + 1)
     for v in np.unique(value).tolist():
         # who has another value is not described, so most pairs need no look at the cells

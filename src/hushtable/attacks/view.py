@@ -25,7 +25,7 @@ from hushtable.models.compose import AllOf
 from hushtable.registry import algorithms, guards
 from hushtable.release.forms.base import Cells
 from hushtable.release.forms.bucket import cells_of_buckets
-from hushtable.release.guards.base import Guard
+from hushtable.release.guard import Guard
 from hushtable.schema.columns import Role
 from hushtable.table.encoded import EncodedTable, SensitiveColumn
 from hushtable.table.stats import Histogram

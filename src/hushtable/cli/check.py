@@ -14,7 +14,7 @@ from hushtable.cli.options import AsJson, PolicyFile, Query, Schema, SqlTable, n
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from hushtable.policy.preflight import Preflight, Problem
+    from hushtable.policy.preflight import PolicyProblem, Preflight
 
 __all__ = ["check"]
 
@@ -69,27 +69,29 @@ def check(
 
 def _look(
     policy_file: Path, data: Sequence[str], table: str | None, query: str | None
-) -> tuple[Preflight | None, Sequence[Problem]]:
+) -> tuple[Preflight | None, Sequence[PolicyProblem]]:
     from hushtable.cli.progress import waiting
     from hushtable.errors import HushtableError, IncompatibleError
     from hushtable.io.sources import read_tables
     from hushtable.policy.faults import InvalidPolicy
     from hushtable.policy.files import load_policy
-    from hushtable.policy.preflight import Problem, check_table, missing_files
+    from hushtable.policy.preflight import PolicyProblem, check_table, missing_files
 
     try:
         policy = load_policy(policy_file)
     except InvalidPolicy as error:
         return None, [
-            Problem(f"line {f.line}" if f.line else policy_file.name, f"{f.where()}: {f.sentence}", f.hint, f.code)
+            PolicyProblem(
+                f"line {f.line}" if f.line else policy_file.name, f"{f.where()}: {f.sentence}", f.hint, f.code
+            )
             for f in error.faults
         ]
     except IncompatibleError as error:
-        return None, [Problem.of(policy_file.name, error)]
+        return None, [PolicyProblem.of(policy_file.name, error)]
     try:
         plan = policy.plan()
     except HushtableError as error:
-        return None, [Problem.of(policy_file.name, error)]
+        return None, [PolicyProblem.of(policy_file.name, error)]
     if not data:
         return None, list(missing_files(plan.table))
     with waiting("reading and checking the table"):
@@ -97,7 +99,7 @@ def _look(
     return preflight, preflight.problems
 
 
-def _text(to: Console, preflight: Preflight | None, problems: Sequence[Problem], policy_file: Path) -> None:
+def _text(to: Console, preflight: Preflight | None, problems: Sequence[PolicyProblem], policy_file: Path) -> None:
     from hushtable.cli.output import bullet, put
     from hushtable.cli.verdict import print_cautions
 

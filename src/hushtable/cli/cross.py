@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     from rich.console import Console
 
-    from hushtable.reproduce.cross import Cell
+    from hushtable.reproduce.cross import CrossResult
 
 __all__ = ["cross"]
 
@@ -59,7 +59,7 @@ def cross(
             f"The cross table has no setting for {', '.join(unset)}.", code="no-setting",
             hint="It compares the models that come with hushtable.",
         )  # fmt: skip
-    cells: list[Cell] = []
+    cells: list[CrossResult] = []
     with counting_bar("cells") as progress:
         for cell in cross_cells(rows, seconds, chosen, used):
             cells.append(cell)
@@ -76,7 +76,7 @@ def cross(
     deliver(found, as_json, lambda to: _text(to, cells, [page, data]))
 
 
-def _text(to: Console, cells: Sequence[Cell], files: Sequence[Path]) -> None:
+def _text(to: Console, cells: Sequence[CrossResult], files: Sequence[Path]) -> None:
     from hushtable.cli.output import grid, put
 
     shown = {"released": ("released",), "none": ("infeasible", "not found"), "refused": ("refused",),

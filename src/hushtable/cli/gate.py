@@ -26,7 +26,7 @@ _POLICY = (re.compile(r"^columns:", re.MULTILINE), re.compile(r"^models:", re.MU
 
 
 @dataclass(frozen=True)
-class _Known:
+class _FoundPolicy:
     """A policy found in the tree."""
 
     file: Path
@@ -65,7 +65,7 @@ def gate(
     from hushtable.cli.output import deliver
     from hushtable.cli.progress import waiting
 
-    known = [_Known(file, policy) for file, policy in _policies(root)]
+    known = [_FoundPolicy(file, policy) for file, policy in _policies(root)]
     with waiting("verifying"):
         judged = [verdict for file in _tables(tables or [Path()]) for verdict in _judged(file, known)]
     found = {"policies": [one.file for one in known], "tables": judged}
@@ -107,7 +107,7 @@ def _tables(given: Sequence[Path]) -> Iterator[Path]:
         yield from (file for file in files if is_table_file(file) or _is_private(file))
 
 
-def _nearest(table: Path, known: Sequence[_Known], columns: frozenset[str]) -> list[_Known]:
+def _nearest(table: Path, known: Sequence[_FoundPolicy], columns: frozenset[str]) -> list[_FoundPolicy]:
     """Return the policies that apply to a table."""
     about = [one for one in known if one.is_about(columns)]
     for folder in table.resolve().parents:
@@ -116,7 +116,7 @@ def _nearest(table: Path, known: Sequence[_Known], columns: frozenset[str]) -> l
     return about
 
 
-def _judged(table: Path, known: Sequence[_Known]) -> Iterator[dict[str, Any]]:
+def _judged(table: Path, known: Sequence[_FoundPolicy]) -> Iterator[dict[str, Any]]:
     """Yield the verdict on a table under each policy that applies to it."""
     from hushtable.api import verify
     from hushtable.errors import HushtableError, VerificationError

@@ -15,12 +15,12 @@ if TYPE_CHECKING:
     from rich.console import Console
 
     from hushtable.ledger.ledger import Ledger
-    from hushtable.ledger.verdict import Verdict
+    from hushtable.ledger.verdict import LedgerVerdict
 
-__all__ = ["Action", "ledger"]
+__all__ = ["LedgerAction", "ledger"]
 
 
-class Action(StrEnum):
+class LedgerAction(StrEnum):
     """Actions on a ledger."""
 
     ADD = "add"
@@ -60,7 +60,7 @@ _Key = Annotated[
 
 
 def ledger(
-    action: Annotated[Action, typer.Argument(metavar="add|check|list|show", help="Action.", show_default=False)],
+    action: Annotated[LedgerAction, typer.Argument(metavar="add|check|list|show", help="Action.", show_default=False)],
     folder: Annotated[
         Path | None,
         typer.Argument(metavar="RELEASE_DIR", help="Folder that 'run' wrote (add, check).", show_default=False),
@@ -86,10 +86,10 @@ def ledger(
     from hushtable.errors import UsageError
     from hushtable.ledger.ledger import Ledger
 
-    if action in (Action.LIST, Action.SHOW):
+    if action in (LedgerAction.LIST, LedgerAction.SHOW):
         if path is None:
             raise UsageError(f"There is no ledger to {action}.", code="no-ledger", hint="Name it with --ledger FILE.")
-        (_list if action is Action.LIST else _show)(Ledger(path, key=key), as_json)
+        (_list if action is LedgerAction.LIST else _show)(Ledger(path, key=key), as_json)
         return
     if folder is None or not data:
         raise UsageError(
@@ -112,10 +112,12 @@ def ledger(
         new = not book.exists()
         called = name or folder.resolve().name
         asked = {"expect_new_people": expect_new_people}
-        verdict = book.add(release, name=called, **asked) if action is Action.ADD else book.check(release, **asked)
-    if action is Action.ADD:
+        verdict = (
+            book.add(release, name=called, **asked) if action is LedgerAction.ADD else book.check(release, **asked)
+        )
+    if action is LedgerAction.ADD:
         nearly_done()
-    found = {"ledger": book.path, "release": folder, "added": action is Action.ADD, "new_ledger": new}
+    found = {"ledger": book.path, "release": folder, "added": action is LedgerAction.ADD, "new_ledger": new}
     _print({**found, **verdict.as_dict()}, verdict, book, as_json)
     if not verdict.ok:
         raise typer.Exit(1)
@@ -146,9 +148,9 @@ def _named(policy: Any, folder: Path, files: Path | None, key: Path | None, pers
     return Ledger(account.file, key=key or account.key, person=person or account.person, folder=files or folder)
 
 
-def _print(found: dict[str, Any], verdict: Verdict, book: Ledger, as_json: bool) -> None:
+def _print(found: dict[str, Any], verdict: LedgerVerdict, book: Ledger, as_json: bool) -> None:
     from hushtable.cli.output import bullet, deliver, put
-    from hushtable.ledger.verdict import counted
+    from hushtable.errors import counted
 
     def text(to: Console) -> None:
         if found["new_ledger"] and found["added"]:
@@ -212,7 +214,7 @@ def _show(book: Ledger, as_json: bool) -> None:
 
 def _list(book: Ledger, as_json: bool) -> None:
     from hushtable.cli.output import deliver, grid, put
-    from hushtable.ledger.verdict import counted
+    from hushtable.errors import counted
 
     entries = _entries(book)
 

@@ -13,7 +13,6 @@ import typer
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from hushtable.cli.options import Format
     from hushtable.linked.policy import LinkedPolicy
     from hushtable.linked.release import LinkedRelease
 
@@ -68,7 +67,7 @@ def init_linked(data: str, output: Path, schema: str | None, people: str | None,
     from hushtable.cli.output import deliver, put
     from hushtable.cli.progress import waiting
     from hushtable.io.files import atomic_write_text
-    from hushtable.io.sql.access import read_schema, schema_address, schema_keys
+    from hushtable.io.sql import read_schema, schema_address, schema_keys
     from hushtable.io.urls import shown
     from hushtable.linked.draft import draft_policy, join_tables
     from hushtable.linked.policy import LinkedPolicy
@@ -91,7 +90,7 @@ def init_linked(data: str, output: Path, schema: str | None, people: str | None,
             what = "the people" if one.of is None else f"belongs to {one.of}"
             put(to, f"  {name:<20} {tables[name].num_rows:,} rows, {what}", wrap=False)
         if found["not_joined"]:
-            put(to, f"Not joined, and left out: {', '.join(map(str, found['not_joined']))}.", style="yellow")
+            put(to, f"Not joined, and skipped: {', '.join(map(str, found['not_joined']))}.", style="yellow")
         put(to, f"Starter policy written to {output}. Read it, correct the roles, then:")
         for command in ("check", "run"):
             put(to, f"  hushtable {command} {quote(str(output))} --data {quote(found['data'])}", wrap=False)
@@ -103,14 +102,11 @@ def run_linked(
     policy_file: Path,
     data: Sequence[str],
     output: Path,
-    where: Mapping[str, Any],
-    seed: int | None,
-    file_format: Format | None,
+    given: Mapping[str, Any],
     *,
-    overwrite: bool,
     as_json: bool,
 ) -> None:
-    """Anonymize linked tables, verify the result and write it."""
+    """Anonymize linked tables, verify the result and write it; ``given`` are the other options of ``run``."""
     from hushtable.cli.output import deliver
     from hushtable.cli.progress import progress_bar
     from hushtable.cli.signals import nearly_done
@@ -120,18 +116,18 @@ def run_linked(
     from hushtable.release.targets import check_target, written_by_hand
 
     policy = _policy(policy_file)
-    if seed is not None:
-        policy = policy.changed(seed=seed)
-    sources, to = _sources(data, where["schema"]), where["to"]
+    if given["seed"] is not None:
+        policy = policy.changed(seed=given["seed"])
+    sources, to, overwrite = _sources(data, given["schema"]), given["to"], given["overwrite"]
     check_target(output, overwrite=overwrite, inputs=[*written_by_hand(policy_file), *sources])
     if to is not None:
         check_database(to, policy, sources, overwrite=overwrite)
     with progress_bar() as progress:
         progress(0.0, "reading")
-        with reading_linked(sources, policy, spark=where["spark"], master=where["master"]) as tables:
+        with reading_linked(sources, policy, spark=given["spark"], master=given["master"]) as tables:
             release = anonymize_linked(tables, policy, progress=progress)
         nearly_done()
-        release.save(output, format=cast(Any, file_format and file_format.value), overwrite=overwrite, to=to)
+        release.save(output, format=cast(Any, given["format"]), overwrite=overwrite, to=to)
     found = {**release.summary(), "folder": output, **({} if to is None else {"published": shown(to)})}
 
     def text(to: Console) -> None:
@@ -177,7 +173,7 @@ def verify_folder(
         if checked is not None:
             put(to, checked["words"])
         if found["satisfied"]:
-            put(to, "Satisfied: every model holds, whatever an adversary may know.", style="green")
+            put(to, "Satisfied: every model holds for everything that an adversary may know.", style="green")
         else:
             put(to, "VIOLATED: do not publish these tables.", style="bold red")
 
@@ -273,7 +269,7 @@ def sample_tables(folder: Path, output: Path, files: Path | None, seed: int, *, 
 
 def _sources(data: Sequence[str], schema: str | None) -> list[str]:
     """Return the sources, a database with its schema."""
-    from hushtable.io.sql.access import schema_address
+    from hushtable.io.sql import schema_address
 
     return [schema_address(one, schema) for one in data] if schema is not None else list(data)
 
@@ -288,21 +284,25 @@ def _policy(policy_file: Path) -> LinkedPolicy:
 
 def _print_losses(to: Console, lost: Mapping[str, Any]) -> None:
     from hushtable.cli.output import put
+    from hushtable.errors import counted
 
     put(to, f"People are in classes of at least {lost['crowd']:,}; {lost['suppressed']:.1%} of the events are "
             "suppressed:")  # fmt: skip
     for name, entry in lost["tables"].items():
         order = f", order kept {entry['order_kept']:.0%}" if "order_kept" in entry else ""
         general = f", generality {entry['generality']:.3f}" if "generality" in entry else ""
-        put(to, f"  {name:<16} {entry['kept']:.1%} of {entry['events']:,} events kept{general}{order}", wrap=False)
+        events = counted(entry["events"], "event", "events")
+        put(to, f"  {name:<16} {entry['kept']:.1%} of {events} kept{general}{order}", wrap=False)
 
 
 def _print_verified(to: Console, found: Mapping[str, Any]) -> None:
     from hushtable.cli.output import put
+    from hushtable.errors import counted
 
-    put(to, f"{found['people']:,} people in {found['classes']:,} classes, with {found['events']:,} events.")
+    put(to, f"{counted(found['people'], 'person', 'people')} in {counted(found['classes'], 'class', 'classes')}, "
+            f"with {counted(found['events'], 'event', 'events')}.")  # fmt: skip
     for entry in found["combinations"]:
         known = " + ".join(entry["tables"]) or "no event"
         failing = f", {entry['failing']:,} FAIL" if entry["failing"] else ""
-        put(to, f"  known: {known:<32} {entry['combinations']:,} combinations, smallest crowd "
+        put(to, f"  known: {known:<32} {counted(entry['combinations'], 'combination', 'combinations')}, smallest crowd "
                 f"{entry['smallest']:,}{failing}", wrap=False)  # fmt: skip

@@ -65,7 +65,7 @@ def _command(name: str) -> Callable[..., None]:
 
 
 class _ReaderGone(Exception):
-    """Signals that nobody reads our output any more, as with '| head'."""
+    """Signals that the reader of our output has closed it, as with '| head'."""
 
 
 def _guarded(command: Callable[..., None]) -> Callable[..., None]:
@@ -149,7 +149,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
 def _without_logging(given: Sequence[str]) -> list[str]:
     """Remove ``--quiet`` and ``--log-json``, wherever they appear, and apply them."""
     quiet, as_json = "--quiet" in given, "--log-json" in given
-    # once configured, a later call in the same process starts anew
+    # a later call in the same process is configured again
     if quiet or as_json or "hushtable.cli.logs" in sys.modules:
         from hushtable.cli.logs import configure
 

@@ -12,7 +12,7 @@ from hushtable.cli.options import AsJson
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from hushtable.io.versions import Found
+    from hushtable.io.versions import WrittenFile
 
 __all__ = ["migrate"]
 
@@ -35,7 +35,7 @@ def migrate(
     from hushtable.cli.output import bullet, deliver, grid, put
     from hushtable.io.versions import FORMATS, migrated
 
-    plans: list[tuple[Path, Found, str, list[str], str, Path]] = []
+    plans: list[tuple[Path, WrittenFile, str, list[str], str, Path]] = []
     for path, found in _files(paths):
         text, changes = migrated(found)
         kept, backup = _part_of_a_release(path, found), _backup(path, found)
@@ -71,12 +71,12 @@ def migrate(
     deliver({"written": write and bool(pending), "files": files}, as_json, shown)
 
 
-def _files(paths: list[Path]) -> list[tuple[Path, Found]]:
+def _files(paths: list[Path]) -> list[tuple[Path, WrittenFile]]:
     """Return hushtable's files, each once; any other path is an error."""
     from hushtable.errors import DataError
     from hushtable.io.versions import look_at
 
-    found: dict[Path, Found] = {}
+    found: dict[Path, WrittenFile] = {}
     for path in paths:
         inside = sorted(p for p in path.iterdir() if p.is_file()) if path.is_dir() else [path]
         try:
@@ -93,13 +93,13 @@ def _files(paths: list[Path]) -> list[tuple[Path, Found]]:
     return list(found.items())
 
 
-def _part_of_a_release(path: Path, found: Found) -> str:
+def _part_of_a_release(path: Path, found: WrittenFile) -> str:
     if found.kind == "policy" and path.with_name("release.json").exists():
         return "part of a release: unchanged"
     return ""
 
 
-def _backup(path: Path, found: Found) -> Path:
+def _backup(path: Path, found: WrittenFile) -> Path:
     name = f"{path.name}.format-{found.format}"
     # what goes with a release folder is handed over
     return path.absolute().parent.with_name(f"{path.absolute().parent.name}.{name}") if found.kind == "release" else (
@@ -107,7 +107,7 @@ def _backup(path: Path, found: Found) -> Path:
     )  # fmt: skip
 
 
-def _check(path: Path, found: Found, text: str, backup: Path) -> None:
+def _check(path: Path, found: WrittenFile, text: str, backup: Path) -> None:
     """Refuse changes that would lose something, before any file is changed."""
     from hushtable.errors import OutputError
     from hushtable.policy.files import load_policy

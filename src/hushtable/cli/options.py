@@ -18,11 +18,11 @@ __all__ = [
     "FileFormat",
     "Files",
     "Folder",
-    "Format",
     "MaybeName",
     "OnlyAttacks",
     "OnlyMeasures",
     "Original",
+    "OutputFormat",
     "PolicyFile",
     "Query",
     "ReleaseFolder",
@@ -35,7 +35,7 @@ __all__ = [
 ]
 
 
-class Format(StrEnum):
+class OutputFormat(StrEnum):
     """File formats of a release."""
 
     CSV = "csv"
@@ -82,7 +82,7 @@ ReleaseFolder = Annotated[
     Path, typer.Argument(metavar="RELEASE_DIR", help="Folder that 'run' wrote.", show_default=False)
 ]
 FileFormat = Annotated[
-    Format | None, typer.Option("--format", help="csv or parquet. Defaults to the policy's.", show_default=False)
+    OutputFormat | None, typer.Option("--format", help="csv or parquet. Defaults to the policy's.", show_default=False)
 ]
 SqlTable = Annotated[
     str | None,

@@ -13,10 +13,10 @@ from hushtable.cli.options import AsJson, Files, Original
 if TYPE_CHECKING:
     from rich.console import Console
 
-__all__ = ["Action", "pseudonyms"]
+__all__ = ["PseudonymAction", "pseudonyms"]
 
 
-class Action(StrEnum):
+class PseudonymAction(StrEnum):
     """Actions on pseudonyms."""
 
     NEW_KEY = "new-key"
@@ -24,7 +24,9 @@ class Action(StrEnum):
 
 
 def pseudonyms(
-    action: Annotated[Action, typer.Argument(metavar="new-key|reveal", help="Action to take.", show_default=False)],
+    action: Annotated[
+        PseudonymAction, typer.Argument(metavar="new-key|reveal", help="Action to take.", show_default=False)
+    ],
     place: Annotated[
         Path,
         typer.Argument(
@@ -46,7 +48,7 @@ def pseudonyms(
     """
     from hushtable.cli.output import deliver, put
 
-    if action is Action.NEW_KEY:
+    if action is PseudonymAction.NEW_KEY:
         _new_key(place)
         deliver({"key": place}, as_json, lambda to: put(to, f"Wrote the key {str(place)!r}. Keep it like a password."))
         return

@@ -61,7 +61,7 @@ def report(
     from hushtable.errors import UsageError
     from hushtable.release.targets import OURS
     from hushtable.report.content.about import read_about
-    from hushtable.report.files import json_path
+    from hushtable.report.page.page import json_path
 
     said = read_about(about)
     parameters = {} if threshold is None else {"threshold": threshold}
@@ -89,7 +89,7 @@ def _check_files(output: Path, inputs: Sequence[Source], *, overwrite: bool) -> 
     """Refuse files that the report could not be written to, before any work is done."""
     from hushtable.errors import OutputError
     from hushtable.release.targets import check_apart
-    from hushtable.report.files import check_paths, json_path
+    from hushtable.report.page.page import check_paths, json_path
 
     check_paths(output)
     for target in (output, json_path(output)):

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 __all__ = ["print_risks"]
 
-# told elsewhere: in the sentence above the table, or beside what they decide
+# shown elsewhere: in the sentence above the table, or next to what they decide
 _SETTINGS = {"basis", "fraction", "population", "threshold", "comparison", "k", "sample_uniques"}
 # said by several measures; once is enough
 _ONCE = {"people", "classes"}

@@ -17,7 +17,7 @@ from hushtable.cli.options import (
     ExpectNewPeople,
     FileFormat,
     Folder,
-    Format,
+    OutputFormat,
     PolicyFile,
     Query,
     Schema,
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from hushtable.algorithms.base import Progress
     from hushtable.engines.release import Release
     from hushtable.engines.verdict import Verdict
-    from hushtable.pipelines.metrics import Measured
+    from hushtable.pipelines.metrics import RunMetrics
     from hushtable.policy.policy import Policy
     from hushtable.release.cautions import Caution
 
@@ -139,8 +139,9 @@ def run(
 
     one = {"query": query, "table": table, "stream": stream, "part-rows": part_rows,
            "expect-new-people": expect_new_people or None, "metrics": metrics}  # fmt: skip
-    where = {"schema": schema, "to": address, "spark": engine is Engine.SPARK, "master": master}
-    if _ran_linked(policy_file, data, output, one, where, seed, file_format, overwrite, as_json):
+    any_number = {"schema": schema, "to": address, "spark": engine is Engine.SPARK, "master": master, "seed": seed,
+                  "format": file_format and file_format.value, "overwrite": overwrite}  # fmt: skip
+    if _ran_linked(policy_file, data, output, one, any_number, as_json):
         return
     if schema is not None:
         raise no_schema()
@@ -169,7 +170,7 @@ def run(
     deliver(found, as_json, text)
 
 
-def _measured(file: Path | None, output: Path) -> AbstractContextManager[Measured | None]:
+def _measured(file: Path | None, output: Path) -> AbstractContextManager[RunMetrics | None]:
     if file is None:
         return nullcontext()
     from hushtable.pipelines.metrics import measured
@@ -178,9 +179,13 @@ def _measured(file: Path | None, output: Path) -> AbstractContextManager[Measure
 
 
 def _ran_linked(
-    file: Path, data: list[str], output: Path, one_table: Mapping[str, Any], where: Mapping[str, Any],
-    seed: int | None, form: Format | None, overwrite: bool, as_json: bool,
-) -> bool:  # fmt: skip
+    file: Path,
+    data: list[str],
+    output: Path,
+    one_table: Mapping[str, Any],
+    any_number: Mapping[str, Any],
+    as_json: bool,
+) -> bool:
     """Run a policy of linked tables, and refuse options that only apply to a single table."""
     from hushtable.policy.files import is_linked
 
@@ -189,7 +194,7 @@ def _ran_linked(
     from hushtable.cli.linked import refuse_given, run_linked
 
     refuse_given(one_table)
-    run_linked(file, data, output, where, seed, form, overwrite=overwrite, as_json=as_json)
+    run_linked(file, data, output, any_number, as_json=as_json)
     return True
 
 
@@ -231,7 +236,7 @@ def _judged(release: Release, policy: Policy, progress: Progress) -> tuple[Verdi
     return verdict_of(release), policy.cautions(release.original())
 
 
-def _policy(file: Path, seed: int | None, file_format: Format | None, expect_new_people: bool) -> Policy:
+def _policy(file: Path, seed: int | None, file_format: OutputFormat | None, expect_new_people: bool) -> Policy:
     """Return the policy with the overrides of the command line."""
     from hushtable.policy.files import load_policy
 

@@ -50,7 +50,7 @@ def studio(
             code="needs-nicegui",
             hint="Install it with: pip install 'hushtable[studio]'.",
         )
-    from hushtable.studio.server import serve
+    from hushtable.studio.web.server import serve
 
     def announce(url: str) -> None:
         if as_json:

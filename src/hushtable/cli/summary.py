@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from hushtable.cli.output import grid, put
+from hushtable.errors import counted
 from hushtable.io.figures import number, share
 from hushtable.release.verify import needed_and_achieved
 
@@ -24,7 +25,7 @@ def print_summary(to: Console, summary: Mapping[str, Any]) -> None:
     put(
         to,
         f"{released:,} of {records:,} records are published ({suppressed:,} suppressed, "
-        f"{share(suppressed / records)}), in {classes:,} equivalence classes: "
+        f"{share(suppressed / records)}), in {counted(classes, 'equivalence class', 'equivalence classes')}: "
         f"{number(released / classes if classes else None)} records each on average.",
     )
     if summary.get("notes", {}).get("stopped_by_time"):

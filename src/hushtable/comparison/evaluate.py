@@ -28,7 +28,7 @@ from hushtable.errors import (
 from hushtable.policy.policy import Policy
 from hushtable.registry import measures
 
-__all__ = ["Row", "Task", "Wanted", "evaluate", "failed", "is_row"]
+__all__ = ["Row", "SettingTask", "Wanted", "evaluate", "failed", "is_row"]
 
 Row = dict[str, Any]
 """A row of the comparison, JSON-ready: settings, ``status``, ``reason``, ``values`` by name and ``seconds``."""
@@ -122,7 +122,7 @@ def _named(entry: Any, known: Any) -> tuple[str, dict[str, Any]]:
 
 
 @dataclass(frozen=True)
-class Task:
+class SettingTask:
     """A setting in the form that is sent to another process."""
 
     place: int
@@ -132,7 +132,7 @@ class Task:
     tables: Mapping[str, pa.Table] = field(default_factory=dict)
 
 
-def evaluate(data: pa.Table, task: Task, progress: Progress | None = None) -> Row:
+def evaluate(data: pa.Table, task: SettingTask, progress: Progress | None = None) -> Row:
     """Anonymize under one setting and measure; a setting without a release is a row with the reason.
 
     Raises

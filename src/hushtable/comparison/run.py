@@ -21,12 +21,11 @@ from typing import Any
 import pyarrow as pa
 
 from hushtable._version import __version__
-from hushtable.comparison.evaluate import Row, Task, Wanted, evaluate, refused
+from hushtable.comparison.evaluate import Row, SettingTask, Wanted, evaluate, is_row, refused
 from hushtable.comparison.files import policy_files
 from hushtable.comparison.grid import Grid, Setting
 from hushtable.comparison.outcomes import Outcomes, spelt
-from hushtable.comparison.results import Results
-from hushtable.errors import DataError, ParameterError, UsageError, did_you_mean
+from hushtable.errors import DataError, OutputError, ParameterError, UsageError, did_you_mean
 from hushtable.io.frames import to_arrow
 from hushtable.io.secret import keyed_hash, load_secret
 from hushtable.io.urls import is_url
@@ -34,7 +33,7 @@ from hushtable.params import typed
 from hushtable.policy.policy import Policy
 from hushtable.registry import algorithms, measures, models
 
-__all__ = ["compare", "in_parallel", "in_turn", "input_key", "setting_key"]
+__all__ = ["Results", "compare", "in_parallel", "in_turn", "input_key", "setting_key"]
 
 _log = logging.getLogger(__package__)
 
@@ -117,14 +116,14 @@ def compare(
             progress(len(rows), len(settings))
 
     tasks = [
-        Task(place, setting.policy.document(), policy.base_dir, wanted, dict(policy.tables))
+        SettingTask(place, setting.policy.document(), policy.base_dir, wanted, dict(policy.tables))
         for place, setting in enumerate(settings)
         if place not in rows and setting.policy is not None
     ]
     several = 1 if _only_here(policy) else min(jobs, len(tasks))
     kept.check_writable()
     work = in_parallel(table, tasks, several, tick) if several > 1 else in_turn(table, tasks, tick)
-    # closed whatever happens, so that no process goes on behind an error
+    # always closed, so that no process continues after an error
     with closing(work) as finished:
         for place, row in finished:
             rows[place] = row
@@ -137,7 +136,7 @@ def compare(
     ordered = tuple(_whole(setting, rows[place]) for place, setting in enumerate(settings))
     found = Outcomes(ordered, privacy, utility, policy.base_dir, reused)
     if found.quantities:
-        # a misspelt name is told now, not when the chart is drawn
+        # a misspelled name is reported now, not when the chart is drawn
         found.quantity(privacy), found.quantity(utility)
     return found
 
@@ -229,7 +228,7 @@ def _bytes(table: pa.Table) -> Iterator[bytes]:
 
 def _content(folder: Path | None, name: str) -> bytes:
     if is_url(name):
-        return secrets.token_bytes(32)  # nobody can tell whether it still is what it was
+        return secrets.token_bytes(32)  # it may have changed since
     path = Path(name) if folder is None else folder / name
     try:
         return path.read_bytes()
@@ -254,14 +253,16 @@ Tick = Callable[[], None]
 """Called often while waiting; raises to stop."""
 
 
-def in_turn(data: pa.Table, tasks: Sequence[Task], tick: Tick) -> Generator[tuple[int, Row], None, None]:
+def in_turn(data: pa.Table, tasks: Sequence[SettingTask], tick: Tick) -> Generator[tuple[int, Row], None, None]:
     """Yield the position and row of every task, one after the other, in this process."""
     for task in tasks:
         tick()
         yield task.place, evaluate(data, task, lambda share, what: tick())
 
 
-def in_parallel(data: pa.Table, tasks: Sequence[Task], jobs: int, tick: Tick) -> Generator[tuple[int, Row], None, None]:
+def in_parallel(
+    data: pa.Table, tasks: Sequence[SettingTask], jobs: int, tick: Tick
+) -> Generator[tuple[int, Row], None, None]:
     """Yield the position and row of every task as it finishes, from this many processes.
 
     Raises
@@ -323,5 +324,109 @@ def _end_with(sentinel: Any) -> None:
     os._exit(1)
 
 
-def _work(task: Task) -> tuple[int, Row]:
+def _work(task: SettingTask) -> tuple[int, Row]:
     return task.place, evaluate(_held[0], task)
+
+
+# Finished settings on disk, one line each, so that an interrupted comparison can resume.
+#
+# A line is written in one piece and flushed to the disk when its setting is finished. Remains of an unfinished line
+# after a power cut or a kill are skipped when reading. Lines contain settings and numbers, no value of a record.
+
+
+_FORMAT = 1
+
+
+class Results:
+    """The results file; without a path, results are only kept in memory.
+
+    Parameters
+    ----------
+    path : Path, optional
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     row = {"status": "ok", "reason": "", "values": {"ncp": 0.5}, "seconds": 1.0}
+    ...     Results(Path(folder, "results.jsonl")).add("a1", row)
+    ...     Results(Path(folder, "results.jsonl")).get("a1") == row
+    True
+    """
+
+    def __init__(self, path: Path | None = None) -> None:
+        self.path = path
+        self._rows: dict[str, Row] = {}
+        if path is not None and path.exists():
+            self._read(path)
+
+    def check_writable(self) -> None:
+        """Refuse a file that cannot be written, before any work is done.
+
+        Raises
+        ------
+        OutputError
+        """
+        if self.path is not None:
+            self._append("")
+
+    def __len__(self) -> int:
+        return len(self._rows)
+
+    def get(self, key: str) -> Row | None:
+        """Return the stored row, or None."""
+        return self._rows.get(key)
+
+    def add(self, key: str, row: Row) -> None:
+        """Store a row, on the disk first; the first one of a key stays.
+
+        Raises
+        ------
+        OutputError
+        """
+        if key in self._rows:
+            return
+        if self.path is not None:
+            self._append(json.dumps({"format": _FORMAT, "key": key, "row": row}, allow_nan=False))
+        self._rows[key] = row
+
+    def _read(self, path: Path) -> None:
+        try:
+            text = path.read_bytes()
+        except OSError as error:
+            raise DataError(f"The results {str(path)!r} cannot be read: {error.strerror}.", code="results") from None
+        for line in text.split(b"\n"):
+            entry = _entry(line)
+            if entry is not None:
+                self._rows.setdefault(entry["key"], entry["row"])
+        if text.strip() and not self._rows and not text.lstrip().startswith(b'{"format"'):
+            raise DataError(
+                f"{str(path)!r} is not a results file of hushtable.",
+                code="results",
+                hint="Choose another folder, or move the file away.",
+            )
+
+    def _append(self, line: str) -> None:
+        assert self.path is not None
+        try:
+            with self.path.open("ab+") as stream:
+                torn = b""
+                if stream.seek(0, os.SEEK_END):
+                    stream.seek(-1, os.SEEK_END)
+                    torn = b"" if stream.read(1) == b"\n" else b"\n"
+                if line:
+                    stream.write(torn + line.encode() + b"\n")
+                stream.flush()
+                os.fsync(stream.fileno())
+        except OSError as error:
+            raise OutputError(f"{str(self.path)!r} cannot be written: {os.strerror(error.errno or 0)}.") from None
+
+
+def _entry(line: bytes) -> dict[str, Any] | None:
+    """Return the entry of a line; None for the remains of an unfinished one."""
+    try:
+        entry = json.loads(line)
+    except (ValueError, RecursionError):
+        return None
+    whole = isinstance(entry, dict) and entry.get("format") == _FORMAT and is_row(entry.get("row"))
+    return entry if whole and isinstance(entry.get("key"), str) else None

@@ -23,7 +23,7 @@ COLUMNS_15 = (
     "native-country",
     "salary-class",
 )
-"""The columns of the whole data set; the last has several names in the world, this is ours."""
+"""The columns of the whole data set; copies differ in the name of the last one."""
 
 COLUMNS_9 = (
     "sex",

@@ -10,7 +10,7 @@ import pyarrow as pa
 
 from hushtable.arrays import FloatArray, IntArray
 from hushtable.datasets.adult_facts import ADULT_TREES, ADULT_VALUES, COLUMNS_9
-from hushtable.datasets.draw import Rows
+from hushtable.datasets.draw import GeneratedRows
 from hushtable.errors import ParameterError
 
 __all__ = ["adult_like", "adult_like_codes", "adult_like_labels", "adult_policy"]
@@ -22,7 +22,7 @@ _DESK = frozenset(ADULT_TREES["occupation"]["desk"])
 
 
 def adult_like_labels() -> dict[str, list[Any]]:
-    """Return what each code stands for: ages as numbers, everything else as text in sorted order.
+    """Return the value behind each code: ages as numbers, everything else as text in sorted order.
 
     Examples
     --------
@@ -36,10 +36,10 @@ def adult_like_labels() -> dict[str, list[Any]]:
 
 
 def adult_like_codes(n: int, seed: int = 7, start: int = 0) -> dict[str, npt.NDArray[np.uint8]]:
-    """Return the generated rows as codes, one byte a cell, without building any text.
+    """Return the generated rows as codes, one byte per cell, without building any text.
 
-    Marital status depends on the age, occupation on the education, and the salary class on all three. Row i of a
-    seed is the same whatever ``n``.
+    Marital status depends on the age, occupation on the education, and the salary class on all three. Row i of a seed
+    does not depend on ``n``.
 
     Examples
     --------
@@ -52,7 +52,7 @@ def adult_like_codes(n: int, seed: int = 7, start: int = 0) -> dict[str, npt.NDA
     out = {name: np.empty(n, dtype=np.uint8) for name in COLUMNS_9}
     for first in range(0, n, _BATCH):
         size = min(_BATCH, n - first)
-        for name, codes in _batch(Rows(seed, start + first, size)).items():
+        for name, codes in _batch(GeneratedRows(seed, start + first, size)).items():
             out[name][first : first + size] = codes
     return out
 
@@ -96,7 +96,7 @@ def adult_policy() -> dict[str, Any]:
     }
 
 
-def _batch(rows: Rows) -> dict[str, IntArray]:
+def _batch(rows: GeneratedRows) -> dict[str, IntArray]:
     age = rows.choice("age", _age_weights())
     stage = np.searchsorted([8, 18, 38], age).astype(np.int64)
     married = rows.given("marital-status", stage, _marital_weights())

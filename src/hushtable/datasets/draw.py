@@ -10,10 +10,10 @@ import pyarrow as pa
 from hushtable import rng
 from hushtable.arrays import BoolArray, FloatArray, IntArray
 
-__all__ = ["Rows", "labelled"]
+__all__ = ["GeneratedRows", "labelled"]
 
 
-class Rows:
+class GeneratedRows:
     """The rows ``start .. start + n - 1`` of an endless generated table.
 
     Parameters
@@ -24,9 +24,9 @@ class Rows:
 
     Examples
     --------
-    >>> Rows(7, 0, 4).given("colour", np.array([0, 0, 1, 1]), np.array([[1.0, 0.0], [0.0, 1.0]])).tolist()
+    >>> GeneratedRows(7, 0, 4).given("colour", np.array([0, 0, 1, 1]), np.array([[1.0, 0.0], [0.0, 1.0]])).tolist()
     [0, 0, 1, 1]
-    >>> bool((Rows(7, 2, 2).uniform("x") == Rows(7, 0, 4).uniform("x")[2:]).all())
+    >>> bool((GeneratedRows(7, 2, 2).uniform("x") == GeneratedRows(7, 0, 4).uniform("x")[2:]).all())
     True
     """
 
@@ -34,19 +34,19 @@ class Rows:
         self.seed, self.start, self.n = seed, start, n
 
     def uniform(self, stream: str) -> FloatArray:
-        """One number of [0, 1) a row."""
+        """One number in [0, 1) per row."""
         return rng.uniform(self.seed, stream, self.n, self.start)
 
     def normal(self, stream: str) -> FloatArray:
-        """One number of the standard normal distribution a row."""
+        """One number from the standard normal distribution per row."""
         return rng.normal(self.seed, stream, self.n, self.start)
 
     def integers(self, stream: str, low: int, high: int) -> IntArray:
-        """One integer of ``low .. high - 1`` a row."""
+        """One integer in ``low .. high - 1`` per row."""
         return rng.integers(self.seed, stream, self.n, low, high, self.start)
 
     def choice(self, stream: str, weights: Sequence[float] | FloatArray) -> IntArray:
-        """One position in ``weights`` a row."""
+        """One position in ``weights`` per row."""
         return rng.choice(self.seed, stream, self.n, weights, self.start)
 
     def flags(self, stream: str, share: float | FloatArray) -> BoolArray:
@@ -54,7 +54,7 @@ class Rows:
         return np.asarray(self.uniform(stream) < share)
 
     def given(self, stream: str, condition: IntArray, weights: FloatArray) -> IntArray:
-        """One position a row in the row of ``weights`` (condition x value) that ``condition`` names."""
+        """One position per row, drawn from the row of ``weights`` (condition x value) that ``condition`` selects."""
         cumulated = np.cumsum(weights, axis=1)
         cumulated /= cumulated[:, -1:]
         drawn, number = np.zeros(self.n, dtype=np.int64), self.uniform(stream)
@@ -65,7 +65,7 @@ class Rows:
 
 
 def labelled(labels: Sequence[str], codes: IntArray, missing: BoolArray | None = None) -> pa.Array:
-    """Return the label of every code as text, null where ``missing``.
+    """Return the label of every code as text, null if ``missing``.
 
     Examples
     --------

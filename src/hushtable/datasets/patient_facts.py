@@ -1,4 +1,4 @@
-"""What the generated patients are made of: vocabularies, weights and trees, all invented."""
+"""Vocabularies, weights and trees of the generated patients, all invented."""
 
 from __future__ import annotations
 

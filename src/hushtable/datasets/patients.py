@@ -1,7 +1,7 @@
-"""Generated patient microdata: as large as wanted, correlated, with missing values and outliers.
+"""Generated patient microdata of any size: correlated, with missing values and outliers.
 
-Row i of a seed is the same row whatever the size of the table, so a big table can be generated in parts and a
-small one is the beginning of a big one.
+Row i of a seed does not depend on the size of the table, so a large table can be generated in parts, and a small one is
+the beginning of a large one.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ import pyarrow.compute as pc
 
 from hushtable.arrays import BoolArray, IntArray
 from hushtable.datasets import patient_facts as facts
-from hushtable.datasets.draw import Rows, labelled
+from hushtable.datasets.draw import GeneratedRows, labelled
 from hushtable.errors import ParameterError
 
 __all__ = ["patients", "patients_batches", "patients_hierarchies", "patients_policy"]
@@ -38,7 +38,7 @@ def patients(n: int = 1000, seed: int = 7, start: int = 0) -> pa.Table:
     Parameters
     ----------
     n : int
-        How many rows.
+        Number of rows.
     seed : int
         Another seed, other patients.
     start : int
@@ -56,7 +56,7 @@ def patients(n: int = 1000, seed: int = 7, start: int = 0) -> pa.Table:
 
 
 def patients_batches(n: int, seed: int = 7, start: int = 0) -> Iterator[pa.RecordBatch]:
-    """Yield the same rows as ``patients`` in record batches, so that no table is ever held in memory.
+    """Yield the same rows as ``patients`` in record batches, without holding the table in memory.
 
     Examples
     --------
@@ -66,7 +66,7 @@ def patients_batches(n: int, seed: int = 7, start: int = 0) -> Iterator[pa.Recor
     if n < 0 or start < 0:
         raise ParameterError(f"n and start must not be negative. Got n={n}, start={start}.")
     for first in range(start, start + n, _BATCH):
-        yield _batch(Rows(seed, first, min(_BATCH, start + n - first)))
+        yield _batch(GeneratedRows(seed, first, min(_BATCH, start + n - first)))
 
 
 def patients_hierarchies() -> dict[str, dict[str, Any]]:
@@ -140,7 +140,7 @@ _SCHEMA = pa.schema(
 )
 
 
-def _batch(rows: Rows) -> pa.RecordBatch:
+def _batch(rows: GeneratedRows) -> pa.RecordBatch:
     band = rows.choice("age band", [weight for _, _, weight in facts.AGE_BANDS])
     age = _age(rows, band)
     sex = rows.choice("sex", [51.6, 48.1, 0.3])
@@ -168,22 +168,22 @@ def _batch(rows: Rows) -> pa.RecordBatch:
     return pa.RecordBatch.from_arrays(columns, schema=_SCHEMA)
 
 
-def _age(rows: Rows, band: IntArray) -> IntArray:
+def _age(rows: GeneratedRows, band: IntArray) -> IntArray:
     first = np.array([low for low, _, _ in facts.AGE_BANDS])
     span = np.array([high - low + 1 for low, high, _ in facts.AGE_BANDS])
     return np.asarray(first[band] + (rows.uniform("age") * span[band]).astype(np.int64))
 
 
-def _education(rows: Rows, age: IntArray) -> IntArray:
-    # the older had less school; a threshold each between the eight levels
+def _education(rows: GeneratedRows, age: IntArray) -> IntArray:
+    # older people had less schooling; one threshold between each two of the eight levels
     standing = rows.normal("standing") - 0.012 * np.clip(age - 40, 0, 50)
     level = np.searchsorted([-2.3, -1.7, -0.9, -0.1, 0.55, 1.1, 2.0], standing).astype(np.int64)
-    # nobody has a degree before the age at which it can be had
+    # nobody has a degree below the age at which it is possible
     limit = np.searchsorted([6, 11, 16, 18, 21, 23, 27], age, side="right")
     return np.minimum(level, limit)
 
 
-def _occupation(rows: Rows, age: IntArray, education: IntArray) -> IntArray:
+def _occupation(rows: GeneratedRows, age: IntArray, education: IntArray) -> IntArray:
     drawn = rows.given("occupation", education, facts.OCCUPATION_BY_EDUCATION)
     named = facts.OCCUPATIONS.index
     chance = rows.uniform("life stage")
@@ -192,7 +192,7 @@ def _occupation(rows: Rows, age: IntArray, education: IntArray) -> IntArray:
     return np.where(age < 16, named("child"), drawn)
 
 
-def _income(rows: Rows, age: IntArray, education: IntArray, occupation: IntArray) -> IntArray:
+def _income(rows: GeneratedRows, age: IntArray, education: IntArray, occupation: IntArray) -> IntArray:
     experience = 0.75 + 0.5 * np.clip(age - 20, 0, 30) / 30
     schooling = 0.85 + 0.05 * education
     # a fourth power is as lopsided as incomes are, and exact on every machine; an exponential is not
@@ -203,7 +203,7 @@ def _income(rows: Rows, age: IntArray, education: IntArray, occupation: IntArray
     return np.floor(pay / 100 + 0.5).astype(np.int64) * 100
 
 
-def _postcode(rows: Rows, country: IntArray) -> pa.Array:
+def _postcode(rows: GeneratedRows, country: IntArray) -> pa.Array:
     widest = max(len(c.areas) for c in facts.COUNTRIES)
     # the first area of a country is its largest
     weights = np.array([[1.0 / (i + 2) if i < len(c.areas) else 0.0 for i in range(widest)] for c in facts.COUNTRIES])
@@ -214,14 +214,14 @@ def _postcode(rows: Rows, country: IntArray) -> pa.Array:
     return _digits(area * 1000 + district, "", 5, rows.flags("postcode missing", 0.005))
 
 
-def _admission(rows: Rows) -> pa.Array:
+def _admission(rows: GeneratedRows) -> pa.Array:
     days = _FIRST_DAY + rows.integers("admission", 0, _DAYS)
-    # a file that was kept open since long ago
+    # a case that was opened long ago
     days = np.where(rows.flags("old file", 0.002), days - 20 * 365, days)
     return pa.array(days.astype(np.int32)).cast(pa.date32())
 
 
-def _name(rows: Rows, sex: IntArray) -> pa.Array:
+def _name(rows: GeneratedRows, sex: IntArray) -> pa.Array:
     given = [name for group in facts.SEXES for name in facts.GIVEN_NAMES[group]]
     each = len(given) // len(facts.SEXES)
     first = labelled(given, sex * each + rows.integers("given name", 0, each))

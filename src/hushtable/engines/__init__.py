@@ -1,1 +1,1 @@
-"""Where the work is done: on this machine or on Spark."""
+"""The engines: local, streaming and Spark."""

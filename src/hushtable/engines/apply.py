@@ -1,4 +1,4 @@
-"""Applying a fitted partition's regions to new records, and verifying the result on its own."""
+"""Apply a fitted partition's regions to new records, and verify the result on its own."""
 
 from __future__ import annotations
 
@@ -34,17 +34,16 @@ __all__ = ["apply_regions", "region_cells", "region_labels"]
 def apply_regions(table: pa.Table, plan: Plan, fitted: Problem, partition: Partition, *, source: Any = None) -> Release:
     """Publish new records in the regions that were fitted on others.
 
-    Cuts tile the space: numbers and dates are cut at round ones between the fitted values, labels between two of them.
-    Values that only suppressed records had are not among them.
-    A global recoding has its regions by definition: the nodes of its levels. The release of the new records is verified
-    on its own, and refused if it violates a model.
+    Cuts tile the space: numbers and dates are cut at round values between the fitted ones, labels between two of them.
+    Values that only suppressed records had do not count. A global recoding has its regions by definition: the nodes of
+    its levels. The release of the new records is verified on its own, and refused if it violates a model.
 
     Raises
     ------
     IncompatibleError
-        If groups overlap, so that no region tells where a new record belongs (relaxed partitioning divides equal
-        records, clusters have no cuts); if a model counts people outside the table, or does not survive merging while
-        the cells of regions overlap.
+        If groups overlap, so that the region of a new record is ambiguous (relaxed partitioning divides equal records,
+        clusters have no cuts); if a model counts people outside the table, or does not survive merging while the cells
+        of regions overlap.
     DataError
         If a record has a label that the fitted data did not have.
     VerificationError
@@ -95,15 +94,15 @@ def apply_regions(table: pa.Table, plan: Plan, fitted: Problem, partition: Parti
 
 
 def region_cells(table: pa.Table, plan: Plan, fitted: Problem, partition: Partition) -> pa.Table:
-    """Return new records in the fitted regions, row by row in their own order, for modeling; without any promise.
+    """Return new records in the fitted regions, in their own order, for modeling; without any privacy guarantee.
 
-    Whatever values records have, and however few they are, they get cells. A label that the fitted data did not have
-    becomes ``*``, a missing value stays missing where there were none; both fall where they would stand in order.
+    All records get cells, whatever their values and however few they are. A label that the fitted data did not have
+    becomes ``*``, and a missing value stays missing if there were none; both are placed by their order.
 
     Raises
     ------
     IncompatibleError
-        If groups overlap, so that no region tells where a new record belongs.
+        If groups overlap, so that the region of a new record is ambiguous.
     """
     _check_regions(plan, partition)
     check_columns(table.column_names, plan.table)
@@ -146,14 +145,14 @@ def _check_regions(plan: Plan, partition: Partition) -> None:
 
 
 def _fitted_cuts(fitted: Problem, partition: Partition) -> tuple[list[IntArray], list[FloatArray]]:
-    """Which codes of each column were published, and where the column is cut between them."""
+    """The published codes of each column, and the cuts between them."""
     kept = partition.labels >= 0
     shown = [np.unique(column.codes[kept]) for column in fitted.table.quasi]
     return shown, [_cuts(column.coded, own) for column, own in zip(fitted.table.quasi, shown, strict=True)]
 
 
 def _at_levels(table: pa.Table, plan: Plan, fitted: Problem, partition: Partition, source: Any) -> Release:
-    """Publish new records at the levels that were fitted: whatever values they have, their nodes are there."""
+    """Publish new records at the fitted levels: every value has a node."""
     problem, alike = _levelled(table, plan, fitted, partition)
     made = finish(table, plan, problem, alike, recode(problem.table, alike, plan.algorithm.recoding), source=source)
     return replace(made, repeatable=False)
@@ -164,7 +163,7 @@ def _levelled(table: pa.Table, plan: Plan, fitted: Problem, partition: Partition
     for column, level in zip(fitted.table.quasi, partition.levels, strict=True):
         if column.coded.naming is not None and 0 < level < column.coded.height:
             raise IncompatibleError(
-                f"The hierarchy of column {column.name!r} was made from the fitted values, and new values have no "
+                f"The hierarchy of column {column.name!r} was built from the fitted values, and new values have no "
                 f"place in it.",
                 hint="Give the column a fixed hierarchy (intervals, a file), or use fit_transform.",
             )
@@ -178,7 +177,7 @@ def _levelled(table: pa.Table, plan: Plan, fitted: Problem, partition: Partition
 
 
 def _check_apart(quasi: tuple[QuasiColumn, ...], low: IntArray, high: IntArray) -> None:
-    """Refuse regions that are published as the root, which covers everything, and are not everything."""
+    """Refuse regions that are published as the root, which covers everything, although they are smaller."""
     for j, column in enumerate(quasi):
         first, last = int(column.coded.missing), column.coded.size - 1
         mixed = (low[:, j] < first) & (high[:, j] > 0) & (high[:, j] < last)
@@ -194,9 +193,9 @@ def _check_apart(quasi: tuple[QuasiColumn, ...], low: IntArray, high: IntArray) 
 def _recode_column(
     table: pa.Table, plan: Plan, fitted: QuasiColumn, cuts: FloatArray, *, strict: bool = True
 ) -> tuple[QuasiColumn, IntArray | None]:
-    """The column in the fitted codes; unless ``strict``, also which rows have no place among them, if some have none.
+    """The column in the fitted codes; unless ``strict``, also which rows have no place among them.
 
-    Strict, such rows are refused.
+    If ``strict``, such rows are refused.
     """
     column = next(c for c in plan.table.columns if c.name == fitted.name and c.role is Role.QUASI)
     coded = fitted.coded
@@ -232,9 +231,9 @@ def _recode_column(
 
 
 def _places(values: pa.Array, coded: Coded, cuts: FloatArray) -> tuple[IntArray, BoolArray]:
-    """Where each value lies among the fitted ones, and whether it has a place; round numbers decide between two.
+    """The place of each value among the fitted ones, and whether it has one; round numbers decide between two.
 
-    A label that was not fitted lies where it would stand in order.
+    A label that was not fitted is placed by its order.
     """
     if coded.kind in (Kind.NUMERIC, Kind.DATE):
         places = np.searchsorted(cuts, _plain(values, coded.kind), side="right").astype(np.int64)
@@ -249,7 +248,7 @@ def _places(values: pa.Array, coded: Coded, cuts: FloatArray) -> tuple[IntArray,
 
 
 def _cuts(coded: Coded, shown: IntArray) -> FloatArray:
-    """The round number between each fitted value and the next; of those that were not published, between neighbors.
+    """The round number between each fitted value and the next; for unpublished ones, between their neighbors.
 
     Parameters
     ----------
@@ -261,7 +260,7 @@ def _cuts(coded: Coded, shown: IntArray) -> FloatArray:
         return np.empty(0)
     first = int(coded.missing)
     known, shown = known_numbers(coded).astype(np.float64), shown[shown >= first] - first
-    # the published values around each place between two codes; beyond them nothing is cut
+    # the published values around each place between two codes; there are no cuts beyond them
     above = np.searchsorted(shown, np.arange(len(known) - 1), side="right")
     inner = (above > 0) & (above < len(shown))
     cuts = np.where(above > 0, np.inf, -np.inf)
@@ -279,13 +278,13 @@ def _plain(values: pa.Array, kind: Kind) -> AnyArray:
 def region_labels(coded: Coded, cuts: FloatArray, known: IntArray, low: IntArray, high: IntArray) -> pa.Array:
     """Describe whole regions: half-open ranges of numbers and dates with round bounds, sets of labels otherwise.
 
-    The lowest and the highest region of an ordered column are open-ended. A region of such a column that holds
-    everything, and one of any column that holds missing and other values together, is the root. Sets list the labels
-    that are ``known``: those that only suppressed records had are not.
+    The lowest and the highest region of an ordered column are open-ended. A region of such a column that covers
+    everything is the root, and so is one of any column with both missing and other values. Sets list the labels that
+    are ``known``, without those that only suppressed records had.
     """
     first, last = int(coded.missing), coded.size - 1
     names, listed = coded.labels[0], frozenset(known.tolist())
-    # infinite cuts are no bounds: nothing was published on their other side
+    # infinite cuts are not bounds: nothing was published on their other side
     bounds = [number_text([cut], coded.kind)[0] if np.isfinite(cut) else "" for cut in cuts.tolist()]
     out: list[str | None] = []
     for a, b in zip(low.tolist(), high.tolist(), strict=True):

@@ -1,4 +1,4 @@
-"""Which engine does the work: the one asked for, or the one that fits the table."""
+"""The choice of the engine: the requested one, or the one that fits the table."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ LARGE_CELLS = 50_000_000
 published."""
 
 STREAM_FROM = "HUSHTABLE_STREAM_FROM"
-"""Environment variable: so many cells are large, for machines with less memory, or with more."""
+"""Environment variable: number of cells from which a table is large, for machines with less or more memory."""
 
 LARGE_BYTES = 256 << 20
 """Bytes of other files from which a table is large."""
@@ -36,17 +36,17 @@ def choose(engine: str, sources: Sequence[Source], plan: Plan, *, part_rows: int
     Parameters
     ----------
     engine : {"auto", "local", "stream", "spark"}
-        By itself it is ``stream`` for large tables, if the policy allows that, and else ``local``.
+        ``auto`` is ``stream`` for large tables, if the policy allows that, and ``local`` otherwise.
     sources : sequence of path or address
         Files, folders, patterns, databases and stores.
     plan : Plan
     part_rows : int, optional
-        Parts are written by streaming only.
+        Only streaming writes parts.
 
     Raises
     ------
     UsageError
-        If there is no such engine, or what was asked for does not go together.
+        If there is no such engine, or the options cannot be combined.
 
     Examples
     --------
@@ -84,7 +84,7 @@ def choose(engine: str, sources: Sequence[Source], plan: Plan, *, part_rows: int
 def is_large(sources: Sequence[Source]) -> bool:
     """Whether a table should be streamed.
 
-    Databases are asked to count, and only as far as it takes to know.
+    Databases count their rows, and only as far as needed.
 
     Examples
     --------
@@ -109,7 +109,7 @@ def is_large(sources: Sequence[Source]) -> bool:
 
 
 def _share() -> float:
-    """How many times as many cells, or as few, are large on this machine."""
+    """The factor by which this machine's limit for large tables differs from the default."""
     given = os.environ.get(STREAM_FROM)
     if not given:
         return 1.0
@@ -121,9 +121,9 @@ def _share() -> float:
 
 
 def _cells_at(address: str) -> int:
-    """How many cells a database's table or a store's file has, or enough of them to be large."""
+    """Number of cells in a database's table or a store's file, or enough of them to be large."""
     if Url.of(address).scheme in DATABASES:
-        from hushtable.io.sql.access import count_sql, sql_names
+        from hushtable.io.sql import count_sql, sql_names
 
         columns = max(len(sql_names(address)), 1)
         return columns * count_sql(address, LARGE_CELLS // columns + 1)
@@ -134,7 +134,7 @@ def _cells_at(address: str) -> int:
 
 
 def _parquet_cells(file: Path | IO[bytes]) -> int | None:
-    """How many cells a Parquet file has; None where it is none, which reading it will tell."""
+    """Number of cells in a Parquet file; None if it is not one, which reading it will report."""
     try:
         facts = pq.read_metadata(file)
     except (pa.ArrowException, OSError):

@@ -1,10 +1,10 @@
 """Equal rows counted: a stored table as its distinct combinations of published values, each with its number of rows.
 
-Where an algorithm keeps equal records together, it needs no more than that, and neither do sorting, writing and
-verifying. Memory follows the combinations; of the rows, the disk holds which combination each is.
+If an algorithm keeps equal records together, it needs no more than that, and neither do sorting, writing and verifying.
+Memory grows with the combinations; the combination of every row is on disk.
 
-Every run is sorted by its packed places (one number a row) and keeps its distinct ones; those are merged range by
-range. Runs and ranges are worked on by all cores.
+Every run is sorted by its packed places (one number per row) and keeps its distinct ones; those are merged range by
+range. Runs and ranges are processed on all cores.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from hushtable.parallel import each
 __all__ = ["Combined", "combine"]
 
 RANGE_ROWS = 1 << 22
-"""How many combinations of runs are merged at once."""
+"""Number of combinations that are merged at once."""
 
 _STAGE = "combined"
 _SAMPLE = 256
@@ -40,7 +40,7 @@ class Combined:
     Attributes
     ----------
     folder : path
-        Where the combination of every row is, run by run.
+        Folder with the combination of every row, run by run.
     columns : mapping of str to pyarrow.Array
         The distinct values of each column, in order.
     places : mapping of str to list of integer arrays
@@ -48,7 +48,7 @@ class Combined:
     keys : int64 array
         The packed places of every combination, ascending.
     records : int64 array
-        How many rows have it.
+        Number of rows of each.
     rows, distinct : tuples of int
         Rows of each run, and their distinct combinations.
     """
@@ -77,7 +77,7 @@ class Combined:
         return pa.DictionaryArray.from_arrays(pa.array(codes, mask=gaps if gaps.any() else None), values)
 
     def runs(self, *of_combination: AnyArray) -> Iterator[tuple[AnyArray, ...]]:
-        """Yield what each of the arrays has for the combination of every row, run by run."""
+        """Yield the entries of each of the arrays for the combination of every row, run by run."""
         starts = np.concatenate([[0], np.cumsum(self.rows)]).astype(np.int64)
         edges = np.concatenate([[0], np.cumsum(self.distinct)]).astype(np.int64)
 
@@ -97,7 +97,7 @@ class Combined:
 
 
 def _strides(columns: dict[str, pa.Array]) -> dict[str, int]:
-    """What the place in each column counts in a packed number; the first column counts most."""
+    """The factor of each column's place in a packed number; the first column is most significant."""
     strides, stride = {}, 1
     for name, values in reversed(columns.items()):
         strides[name] = stride
@@ -106,7 +106,7 @@ def _strides(columns: dict[str, pa.Array]) -> dict[str, int]:
 
 
 def combine(stored: StoredTable, work: Workspace, progress: Progress) -> Combined | None:
-    """Count the distinct combinations of a stored table's values; None where they do not fit into one number."""
+    """Count the distinct combinations of a stored table's values; None if they do not fit into one number."""
     found = dict(zip(stored.runs, each(lambda runs: runs.joined(), stored.runs.values()), strict=True))
     columns = {name: values for name, (values, _) in found.items()}
     places = {name: pieces for name, (_, pieces) in found.items()}
@@ -137,11 +137,11 @@ def combine(stored: StoredTable, work: Workspace, progress: Progress) -> Combine
 
 
 def _counted(key: IntArray, span: int) -> tuple[IntArray, AnyArray, AnyArray]:
-    """Return the distinct numbers of a run, ascending, how often each occurs, and the place of every row's."""
+    """Return the distinct numbers of a run, ascending, their frequencies, and the place of every row's number."""
     n = len(key)
     bits = max(n - 1, 1).bit_length()
     if span << bits < 2**63:
-        # number and row in one, so that sorting takes the row along
+        # number and row packed together, so that sorting moves the row along
         packed = (key << bits) | np.arange(n)
         packed.sort()
         order, key = packed & ((1 << bits) - 1), packed >> bits

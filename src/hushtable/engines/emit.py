@@ -1,4 +1,4 @@
-"""The published rows, row group by row group, in the order in which they are written."""
+"""The published rows, row group by row group, in output order."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from hushtable.release.recode import Recoded
 from hushtable.schema.columns import Role
 from hushtable.table.plan import TablePlan
 
-__all__ = ["Piece", "Published", "parts_of"]
+__all__ = ["EmittedRows", "Piece", "parts_of"]
 
 _STAGE = "spilled"
 
@@ -51,8 +51,8 @@ def parts_of(rows: int, part_rows: int | None) -> list[list[Piece]]:
 
 
 @dataclass(frozen=True)
-class Published:
-    """What is published, ready to be written.
+class EmittedRows:
+    """The published rows, ready to be written.
 
     Attributes
     ----------
@@ -64,9 +64,9 @@ class Published:
     order : integer array
         The source row of each published row.
     times : int64 array, optional
-        Where equal rows were counted: how many published rows each of ``order`` stands for.
+        If equal rows were counted: how many published rows each of ``order`` stands for.
     spilled : path, optional
-        Where the other columns' buckets are.
+        Folder with the buckets of the other columns.
     """
 
     stored: StoredTable
@@ -83,7 +83,7 @@ class Published:
 
     @cached_property
     def _ends(self) -> IntArray:
-        """The published row behind the last that each of ``order`` stands for."""
+        """For each of ``order``, the end of the published rows that it stands for."""
         return np.cumsum(np.ones(len(self.order), dtype=np.int64) if self.times is None else self.times)
 
     @property
@@ -91,8 +91,8 @@ class Published:
         """The published columns and their types."""
         return self._table(self.order[:0], None).schema
 
-    def with_spill(self, pieces: Sequence[Piece], work: Workspace, progress: Progress) -> Published:
-        """Spread the columns that are not in memory over bucket files, or take up an earlier run's."""
+    def with_spill(self, pieces: Sequence[Piece], work: Workspace, progress: Progress) -> EmittedRows:
+        """Distribute the columns that are not in memory over bucket files, or resume from an earlier run's."""
         if not self.stored.ranks:
             return self
         edges = bucket_edges([start for start, _ in pieces], len(self.order))
@@ -100,7 +100,7 @@ class Published:
         facts = {"edges": edges.tolist(), "order": hashlib.sha256(self.order.data).hexdigest()}
         folder = work.folder / _STAGE
         if work.finished(_STAGE) != facts:
-            # places of rows that are not released lie behind the last bucket
+            # rows that are not released have places after the last bucket
             places = np.full(self.stored.n_rows, len(self.order), dtype=np.int64)
             for start in range(0, len(self.order), layout.GROUP_ROWS):
                 part = self.order[start : start + layout.GROUP_ROWS]
@@ -110,7 +110,7 @@ class Published:
         return replace(self, edges=edges, spilled=folder)
 
     def groups(self, pieces: Sequence[Piece], progress: Progress) -> Iterator[pa.Table | Repeated]:
-        """Yield the rows of each piece, made by all cores; pieces are in order and no bucket ends inside one."""
+        """Yield the rows of each piece, made on all cores; pieces are in order, and no bucket ends inside one."""
         if self.times is not None:
             made: Iterator[pa.Table | Repeated] = each(lambda piece: self._repeated(*piece), pieces)
         else:
@@ -120,7 +120,7 @@ class Published:
             yield rows
 
     def _repeated(self, start: int, end: int) -> Repeated:
-        """The rows of a piece, where equal ones were counted."""
+        """The rows of a piece, if equal ones were counted."""
         first, last = np.searchsorted(self._ends, [start, end - 1], side="right")
         edges = np.concatenate([[start], self._ends[first:last], [end]])
         return Repeated(self._table(self.order[first : last + 1], None), np.diff(edges))

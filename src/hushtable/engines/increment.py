@@ -1,11 +1,11 @@
-"""A new batch of records beside an earlier release: in its classes where they fill them, in new ones otherwise.
+"""A new batch of records in addition to an earlier release: in its classes if enough join, otherwise in new ones.
 
-Whoever holds both tables sees their union, and their difference. So of every class the newcomers alone satisfy the
-models (the difference), and so do old and new records together (the union). Newcomers whom a published class covers
-join it if there are enough of them; all others make classes of their own, by the policy's algorithm. Where those are
-too few, they take newcomers back from the smallest classes that were joined, in the end all of them.
+Anyone with both tables sees their union and their difference. So in every class, the newcomers alone must satisfy the
+models (the difference), and so must old and new records together (the union). Newcomers whom a published class covers
+join it if there are enough of them; the policy's algorithm makes new classes of all others. If those are too few, they
+take newcomers back from the smallest joined classes, if necessary from all of them.
 
-Both are verified from the published cells: the batch on its own like any release, and the union beside it.
+Both are verified from the published cells: the batch on its own like any release, and the union.
 """
 
 from __future__ import annotations
@@ -56,10 +56,10 @@ def increment(
     Parameters
     ----------
     table : pyarrow.Table
-        The new records alone.
+        Only the new records.
     plan : Plan
     earlier : Release
-        With the original it was made of.
+        Must have its original.
     progress : callable, optional
 
     Raises
@@ -68,14 +68,14 @@ def increment(
         If the models do not survive merging, or the algorithm or the earlier release publishes no ranges that could
         cover new records.
     DataError
-        If somebody of the batch is in the earlier release.
+        If a person of the batch is in the earlier release.
     Infeasible, NotFound
         If the batch is too small to stand on its own.
     VerificationError
         If old and new records together violate a model.
     """
     _check(table, plan, earlier)
-    # no model counts people outside the table, so those of a population play no part
+    # no model counts people outside the table, so a population is irrelevant
     plan = replace(plan, extra=Extra())
     problem = problem_of(table, plan, progress)
     joined = _joined(problem, earlier)
@@ -88,7 +88,7 @@ def increment(
             partition, recoded = _settled(table, plan, problem, earlier, old)
             batch = finish(table, plan, problem, partition, recoded, source=source)
             _verify_union(union, alone, earlier, batch).raise_if_violated()
-            # run again without the earlier release, it would be another one
+            # a repeated run without the earlier release would give a different one
             return replace(batch, repeatable=False)
         except (Infeasible, NotFound, VerificationError) as error:
             failure = error
@@ -119,13 +119,13 @@ def _check(table: pa.Table, plan: Plan, earlier: Release) -> None:
     if earlier.recoded.buckets is not None or any(cells.bounded is None for cells in earlier.recoded.cells):
         raise _no_ranges("The earlier release")
     for form in forms_shown(plan.table, plan.algorithm.recoding):
-        # newcomers who join a class are published under its cells, which tell nothing of them alone
+        # newcomers who join a class are published under its cells, which reveal nothing about them alone
         if form.counts_records:
             raise _no_ranges(f"'cells: {form.name}'")
     for member in plan.model().members:
         if Monotone.MERGE not in member.monotone or member.stats_needed() & {Stat.POPULATION, Stat.BACKGROUND}:
             raise IncompatibleError(
-                f"{member.name} cannot be promised for old and new records combined: it does not survive merging, or "
+                f"{member.name} cannot be guaranteed for old and new records combined: it does not survive merging, or "
                 "counts people outside the table.",
                 hint="Publish all records again, and check that release with a ledger.",
             )
@@ -149,14 +149,14 @@ def _no_ranges(what: str) -> IncompatibleError:
 
 
 def _check_people(table: pa.Table, plan: Plan, earlier: Release) -> None:
-    """Refuse people who are in the earlier release, as far as identifiers tell who is who."""
+    """Refuse people who are in the earlier release, as far as identifiers distinguish people."""
     named = plan.account.person if plan.account is not None else plan.table.entity
     identifiers = [named] if named is not None else list(plan.table.named(Role.IDENTIFIER))
     known = [name for name in identifiers if name in earlier.policy.get("columns", {})]
     for name in known:
         source = earlier.original([name])
         old, new = (set(same_name(_plain(t.column(name)).unique()).to_pylist()) - {None, ""} for t in (source, table))
-        # of several identifiers, one that people share (a note, a clinic) does not tell who is who
+        # an identifier that people share (a note, a clinic) does not distinguish them
         tells = len(known) == 1 or len(new) >= _OWN * table.num_rows
         if tells and old & new:
             raise DataError(
@@ -181,7 +181,7 @@ def _union(table: pa.Table, names: list[str], earlier: Release) -> pa.Table:
     for name in names:
         new, old = _plain(table.column(name)), _plain(source.column(name))
         both = _of_type(new.type, old, new)
-        # numbers are no words that an earlier text could have had
+        # an earlier text column cannot have had these numbers
         if both is None and (pa.types.is_null(new.type) or not is_text(old.type)):
             both = _of_type(old.type, old, new)
         if both is None:
@@ -195,7 +195,7 @@ def _union(table: pa.Table, names: list[str], earlier: Release) -> pa.Table:
 
 
 def _of_type(kind: pa.DataType, *parts: pa.Array) -> pa.ChunkedArray | None:
-    """Put parts together in one type; None where that does not hold their values."""
+    """Concatenate parts in one type; None if it cannot represent their values."""
     try:
         return pa.chunked_array(
             [p if p.type == kind else (to_labels(p) if is_text(kind) else p).cast(kind) for p in parts]
@@ -205,8 +205,8 @@ def _of_type(kind: pa.DataType, *parts: pa.Array) -> pa.ChunkedArray | None:
 
 
 def _joined(problem: Problem, earlier: Release) -> IntArray:
-    """Return the earlier class that each new record may join; -1 where none covers it, or too few would join it."""
-    # a midpoint excludes nobody, but is no number for those outside its range
+    """Return the earlier class that each new record may join; -1 if none covers it, or too few would join it."""
+    # a midpoint excludes nobody, but does not represent those outside its range
     view = bounded(View.of(earlier))
     batch = pa.table({c.name: values_of(c, c.codes) for c in problem.table.quasi})
     offsets, classes = candidates(view, People.of_table(view, batch, "The batch"))
@@ -220,7 +220,7 @@ def _joined(problem: Problem, earlier: Release) -> IntArray:
 
 
 def _ever_fewer(joined: IntArray) -> Iterator[IntArray]:
-    """Yield the classes to join, then without the smallest, twice as many each time, and none in the end."""
+    """Yield the classes to join, then without the smallest, dropping twice as many each time, and finally none."""
     used, size = np.unique(joined[joined >= 0], return_counts=True)
     ranked = used[np.lexsort((used, size))]
     without = 0
@@ -233,7 +233,7 @@ def _ever_fewer(joined: IntArray) -> Iterator[IntArray]:
 def _settled(
     table: pa.Table, plan: Plan, problem: Problem, earlier: Release, joined: IntArray
 ) -> tuple[Partition, Recoded]:
-    """Make classes of those who join none, and put both kinds together."""
+    """Make classes of those who join none, and combine both kinds."""
     used, label = np.unique(joined[joined >= 0], return_inverse=True)
     labels = np.full(table.num_rows, -1, dtype=np.int64)
     labels[joined >= 0] = label
@@ -271,7 +271,7 @@ def _filled(labels: AnyArray, n: int) -> tuple[IntArray, IntArray, int]:
 
 
 def _both(first: pa.Array, second: pa.Array) -> pa.Array:
-    """Put cells together: as text where one side has numbers and the other ranges."""
+    """Concatenate cells, as text if one side has numbers and the other ranges."""
     if first.type != second.type:
         first, second = (to_labels(side).cast(pa.string()) for side in (first, second))
     return pa.concat_arrays([first, second])
@@ -312,23 +312,23 @@ def _plain(column: pa.ChunkedArray) -> pa.Array:
 
 # What classes of an earlier release publish, in the values of a new batch.
 #
-# Newcomers who join a class are published under its cells, which cover more than the newcomers themselves. What is
-# lost is measured by the values of the batch that the cells cover; a node keeps its height, and a midpoint counts as
-# the range that it is the middle of.
+# Newcomers who join a class are published under its cells, which cover more than the newcomers themselves. Loss is
+# measured by the values of the batch that the cells cover; a node keeps its height, and a midpoint counts as its
+# range.
 
 
 @dataclass(frozen=True)
 class Covered:
-    """What some classes publish in one column.
+    """The cells of some classes in one column.
 
     Attributes
     ----------
     groups, codes : int64 arrays
         Which of the classes covers which value of the batch.
     heights : int64 array
-        The height of the node that each class publishes, for ranges 0 or the root's.
+        The height of the node that each class publishes; for ranges, 0 or the height of the root.
     middles : float array
-        The midpoint that each publishes; NaN for none.
+        The midpoint of each class; NaN for none.
     """
 
     groups: IntArray
@@ -337,7 +337,7 @@ class Covered:
     middles: FloatArray
 
     def __add__(self, other: Covered) -> Covered:
-        """Put the other's classes behind these."""
+        """Append the other's classes to these."""
         return Covered(
             np.append(self.groups, other.groups + len(self.heights)),
             np.append(self.codes, other.codes),
@@ -346,7 +346,7 @@ class Covered:
         )
 
     def cells(self, column: QuasiColumn, labels: IntArray, of_group: IntArray, n: int) -> ListedCells:
-        """What n classes publish: the values of the batch that are covered, not those alone that are there.
+        """The cells of n classes: all values of the batch that they cover, not only those that they contain.
 
         Parameters
         ----------
@@ -354,7 +354,7 @@ class Covered:
         labels : int64 array
             The class of every row of the batch.
         of_group : int64 array
-            The class that each of these became; -1 for none.
+            The new class of each of these; -1 for none.
         n : int
         """
         owner = np.concatenate([labels, of_group[self.groups]])
@@ -372,13 +372,13 @@ class Covered:
 
 
 def values_of(column: QuasiColumn, codes: AnyArray) -> pa.Array:
-    """The batch's values as they were understood, whatever stands for a missing one."""
+    """The interpreted values of the batch, with any spelling of missing values."""
     place = codes.astype(np.int64) - int(column.coded.missing)
     return column.coded.values.take(pa.array(place, mask=place < 0))
 
 
 def covered_values(view: View, quasi: Sequence[QuasiColumn], groups: IntArray) -> list[Covered]:
-    """Return for each column what these classes publish, in the values of the batch."""
+    """Return the cells of these classes for each column, in the values of the batch."""
     spans = [column.coded.size for column in quasi]
     every = {c.name: values_of(c, np.minimum(np.arange(max(spans)), c.coded.size - 1)) for c in quasi}
     people = People.of_table(view, pa.table(every), "The batch")
@@ -403,7 +403,7 @@ def _middles(cells: Cells) -> FloatArray:
 
 
 def bounded(view: View) -> View:
-    """Look at a release as at one that publishes the bounds which representatives stand for."""
+    """View a release as if it published the bounds that its representatives stand for."""
     return replace(view, cells=tuple(_bounded(cells) for cells in view.cells))
 
 
@@ -417,5 +417,5 @@ def _heights(cells: Cells, column: QuasiColumn) -> IntArray:
     top = column.coded.height
     if cells.at_nodes:
         return np.where(cells.height == cells.column.coded.height, top, np.minimum(cells.height, top))
-    # a range that would have to hold the missing value is published as the root; a set names it
+    # a range with the missing value is published as the root; a set names it
     return np.where(cells.mixed & ~np.asarray(cells.has_holes), top, 0)

@@ -32,7 +32,7 @@ __all__ = ["check_feasible", "finish", "kept_rows", "problem_from", "problem_of"
 
 
 def problem_of(table: pa.Table, plan: Plan, progress: Progress | None = None) -> Problem:
-    """Encode a table and set up the problem that an algorithm is given."""
+    """Encode a table and set up the algorithm's problem."""
     committed = None
     if plan.account is not None and plan.algorithm.keeps_signatures:
         committed = plan.account.commitments(table, plan.table, plan.model())
@@ -43,7 +43,7 @@ def problem_of(table: pa.Table, plan: Plan, progress: Progress | None = None) ->
 
 
 def problem_from(encoded: EncodedTable, plan: Plan, progress: Progress | None = None) -> Problem:
-    """Set up the problem that an algorithm is given with an encoded table."""
+    """Set up the algorithm's problem for an encoded table."""
     model = plan.model()
     return Problem(
         store=encoded,
@@ -58,10 +58,10 @@ def problem_from(encoded: EncodedTable, plan: Plan, progress: Progress | None = 
 
 
 def check_feasible(problem: Problem) -> None:
-    """Raise the proof that no release can satisfy the model, where there is one.
+    """Raise a proof that no release can satisfy the model, if there is one.
 
-    With a suppression budget, only a model that gains by every record added is beyond help. Where earlier releases
-    commit the new one to something, counterfeits may help.
+    If records may be suppressed, this works only for models that gain from every added record. If earlier releases
+    constrain the new one, counterfeits may help.
     """
     if problem.earlier is not None:
         return
@@ -80,7 +80,7 @@ def run(table: pa.Table, plan: Plan, progress: Progress | None = None, *, source
     plan : Plan
     progress : callable, optional
     source : DataFrame or Files, optional
-        The table as it was given, if it was something else.
+        The table as given, if it was not an Arrow table.
 
     Raises
     ------
@@ -103,7 +103,7 @@ def run(table: pa.Table, plan: Plan, progress: Progress | None = None, *, source
 
 
 def solve(problem: Problem, plan: Plan) -> tuple[Partition, Recoded]:
-    """Let the algorithm group the records, and make classes of the groups: what every engine does alike."""
+    """Let the algorithm group the records, and turn the groups into classes: the same for every engine."""
     check_feasible(problem)
     with _device(plan):
         partition, recoded = group_and_recode(problem, plan.algorithm, plan.guards)
@@ -113,7 +113,7 @@ def solve(problem: Problem, plan: Plan) -> tuple[Partition, Recoded]:
 
 
 def _device(plan: Plan) -> AbstractContextManager[None]:
-    """Where the policy wants distances to be computed."""
+    """The policy's device for computing distances."""
     device = dict(plan.document.get("engine") or {}).get("device", "auto")
     if device == "auto":
         return nullcontext()
@@ -123,7 +123,7 @@ def _device(plan: Plan) -> AbstractContextManager[None]:
 
 
 def kept_rows(problem: Problem, plan: Plan, recoded: Recoded) -> IntArray:
-    """The rows of the sample that are published; a release of nobody is none."""
+    """The rows of the sample that are published; raise if there are none."""
     kept = np.flatnonzero(recoded.labels[: problem.table.n_sample] >= 0)
     if not len(kept):
         raise NotFound(

@@ -1,4 +1,4 @@
-"""What guards and round regions cost and what they gain: one release with and without them, measured alike."""
+"""What guards and round regions cost and gain: one release with and without them, measured in the same way."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 __all__ = ["MEASURES", "GuardPrice", "Variant", "guard_price"]
 
 MEASURES = ("ncp", "discernibility", "average-class-size")
-"""What a price is told in, unless others are asked for."""
+"""The default measures of a price."""
 
 
 @dataclass(frozen=True)
@@ -29,13 +29,13 @@ class Variant:
     Attributes
     ----------
     guards : tuple of str
-        Those it was made with; none for the release as it would be without.
+        The guards of the run; empty for the release without guards.
     tight : bool
         Whether numbers and dates are published as tight ranges instead of round regions.
     measures : mapping of str to float
         Utility.
     attacks : mapping of str to AttackResult
-        How the attacks went that the guards answer.
+        Results of the attacks that the guards prevent.
     """
 
     guards: tuple[str, ...]
@@ -60,7 +60,7 @@ class GuardPrice:
     Attributes
     ----------
     variants : tuple of Variant
-        From the tightest cells and none of the guards to the release as it is.
+        From the tightest cells without guards to the actual release.
     refused : mapping of str to str
         Attacks that cannot be run on this release, and why.
     """
@@ -89,7 +89,7 @@ class GuardPrice:
 
     @property
     def without(self) -> Variant:
-        """The release as it would be without guards."""
+        """The release without guards."""
         return next(v for v in self.variants if not v.tight)
 
     @property
@@ -99,7 +99,7 @@ class GuardPrice:
 
     @property
     def guarded(self) -> Variant:
-        """The release as it is."""
+        """The actual release."""
         return self.variants[-1]
 
     def as_dict(self) -> dict[str, Any]:
@@ -150,7 +150,7 @@ def _forms(release: Release) -> list[Form]:
 
 def _tightened(release: Release) -> Release:
     """The release without guards, and with the tightest cells that its forms have."""
-    from hushtable.engines import local  # makes releases, so it is below this module
+    from hushtable.engines import local  # it makes releases, so it imports this module
 
     bare = release.with_guards(()).plan if release.guards else release.plan
     table = bare.table

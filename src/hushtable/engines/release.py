@@ -1,4 +1,4 @@
-"""Release: the verified result that users hold, and the questions that it answers."""
+"""Release: the verified result of a run, and its methods."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from hushtable.schema.columns import Role
 from hushtable.utility.base import Measure, Measured
 from hushtable.utility.summary import measure_all, summary_measures
 
-# a plain run neither assesses, attacks, explains nor prices: those are imported by the methods that do
+# a plain run does not assess, attack, explain or price: the methods that do import what they need
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from typing_extensions import TypeVar
@@ -41,7 +41,7 @@ if TYPE_CHECKING:
     from hushtable.risk.before_after import BeforeAfter, RiskSummary
 
     F = TypeVar("F", default=Any)
-    """The kind of DataFrame that was given, which is the kind that is returned."""
+    """The kind of DataFrame of the input, which is also that of the output."""
 else:
     from typing import TypeVar
 
@@ -55,14 +55,14 @@ class Release(Released, Generic[F]):
     """A table that passed the verifier, and how it was made.
 
     It is plain data: it can be pickled, copied, and opened again from the folder that it was saved to
-    (``hushtable.open_release``). What needs the original reads it when it is asked for.
+    (``hushtable.open_release``). Methods that need the original read it on demand.
 
     Attributes
     ----------
     table : pyarrow.Table
-        What is published: rows sorted by all their cells, no identifiers.
+        The published table: rows sorted by all their cells, no identifiers.
     policy : mapping
-        The policy it was made under.
+        The policy of the run.
     verification : Verification
         What every model achieved, recomputed from the published cells.
 
@@ -82,7 +82,7 @@ class Release(Released, Generic[F]):
 
         @cached_property
         def frame(self) -> F:
-            """The published table as the same kind of DataFrame that was given."""
+            """The published table as the same kind of DataFrame as the input."""
 
         @cached_property
         def groups(self) -> F:
@@ -105,7 +105,7 @@ class Release(Released, Generic[F]):
         Parameters
         ----------
         levels : mapping of str to int
-            As in a row of ``space``; quasi-identifiers that are left out are searched as before.
+            As in a row of ``space``; omitted quasi-identifiers are searched as before.
 
         Raises
         ------
@@ -126,7 +126,7 @@ class Release(Released, Generic[F]):
 
     def _again(self, plan: Plan) -> Release[F]:
         """Run another plan on the original."""
-        from hushtable.engines import local  # makes releases, so it is below this module
+        from hushtable.engines import local  # it makes releases, so it imports this module
 
         if not self.repeatable:
             raise UsageError(
@@ -143,7 +143,7 @@ class Release(Released, Generic[F]):
         Raises
         ------
         UsageError
-            If it does not know how it was made, or has no such guard.
+            If it is unknown how the release was made, or it has no such guard.
         """
         unknown = [name for name in names if name not in self.guards]
         if unknown:
@@ -181,9 +181,9 @@ class Release(Released, Generic[F]):
 
     @cached_property
     def verdict(self) -> Verdict:
-        """What the release is still good for, and which settings cost most.
+        """Judge how useful the release is, and which settings cost most.
 
-        It looks at the original, so keep it to yourself.
+        The result depends on the original, so keep it private.
 
         Examples
         --------
@@ -201,13 +201,13 @@ class Release(Released, Generic[F]):
     def linked_frames(self) -> tuple[F, F]:
         """People and sensitive values as two tables, linked only by the number of their group.
 
-        In ``table`` and ``frame`` they stand beside each other, in an order that tells nothing: which of a group's
-        values is whose is not published.
+        In ``table`` and ``frame`` they are in the same rows, in an order that reveals nothing: which of a group's
+        values belongs to whom is not published.
 
         Raises
         ------
         UsageError
-            If the release is a single table: only bucketization (anatomy) keeps the two apart.
+            If the release is a single table: only bucketization (anatomy) separates the two.
         """
         if not self.apart:
             raise UsageError("This release is one table, not two linked tables.", hint="Use 'frame'.")
@@ -225,7 +225,7 @@ class Release(Released, Generic[F]):
         """The released rows in input order, for modeling inside your organization only.
 
         The order links rows to people, so this warns, and ``save`` never writes it. Suppressed rows are absent;
-        ``kept`` tells which. A pandas frame has the input's index, so that other columns of the input fit.
+        ``kept`` says which rows are present. A pandas frame has the input's index, so that other columns can be joined.
         """
         warnings.warn(
             "aligned() keeps the input's row order, which links every row to its person. Do not publish it.",
@@ -250,14 +250,13 @@ class Release(Released, Generic[F]):
         Parameters
         ----------
         name : str or Measure
-            Its name, or an object, also of a class of your own.
-        **parameters
-            Of the measure, where it is named.
+            Its name, or an object, possibly of your own class. **parameters
+                Parameters of a measure given by name.
 
         Returns
         -------
         Measured
-            A float. Where it depends on more than the release, it says on what: ``0.78 (predicting 'income' with a
+            A float. If it depends on more than the release, it says on what: ``0.78 (predicting 'income' with a
             decision tree of depth 10 at most)``.
 
         Examples
@@ -286,7 +285,7 @@ class Release(Released, Generic[F]):
         return {name: found[name] for name in wanted}
 
     def exposures(self) -> tuple[Exposure, Exposure]:
-        """Who matches whom, in the original quasi-identifiers and in the published classes, for risks."""
+        """The classes of the original quasi-identifiers and of the published table, for risks."""
         return self.raw_exposure(), self.origin.after(lambda: self.table)
 
     @overload
@@ -297,15 +296,14 @@ class Release(Released, Generic[F]):
 
     @typed
     def risk(self, name: str | Risk | None = None, **parameters: Any) -> RiskSummary | BeforeAfter:
-        """Assess how exposed people are, in the original quasi-identifiers and in the published classes.
+        """Assess the risks of the original quasi-identifiers and of the published classes.
 
         Parameters
         ----------
         name : str or Risk, optional
-            One risk, by name (``hushtable risks`` lists them) or as an object. By default all that are part of a
-            summary.
-        **parameters
-            Of that risk; for a summary, each is given to the risks that have it (``threshold``, ``fraction``, ...).
+            One risk, by name (``hushtable risks`` lists them) or as an object. Defaults to all that are part of a
+            summary. **parameters
+                Parameters of that risk; in a summary, of all risks that have them (``threshold``, ``fraction``, ...).
 
         Returns
         -------
@@ -335,11 +333,11 @@ class Release(Released, Generic[F]):
         Parameters
         ----------
         name : str or Attack
-            Its name, or an object, also of a class of your own.
-        sample : int, optional
-            For releases of Spark: about so many records are attacked.
-        **parameters
-            Of the attack.
+            Its name, or an object, possibly of your own class.
+            sample : int, optional
+                For releases of Spark: approximate number of records to attack.
+            **parameters
+                Parameters of the attack.
 
         Returns
         -------
@@ -393,23 +391,23 @@ class Release(Released, Generic[F]):
         path : path
             The HTML file; the JSON file has the same name with ``.json``.
         template : str
-            Whose questions come first: ``general``, ``wp216``, ``ema``, ``hipaa``, ``ehds``, ``iso-27559``,
-            ``nist-800-188``, or a plug-in's.
+            The audience: ``general``, ``wp216``, ``ema``, ``hipaa``, ``ehds``, ``iso-27559``, ``nist-800-188``, or a
+            template of a plug-in.
         attacks : bool or sequence of str
             All attacks that can be run, none, or those named.
         labels : bool
-            Name values that enough records share. Left out, no value of a person appears anywhere.
+            Whether to name values that enough records share. By default, no value of a person appears anywhere.
         about : About, mapping or path, optional
             Dataset, purpose, organisation, signer and recipients: as data, or a YAML file.
         progress : callable, optional
             Called with (share done, what is being done); may raise ``Cancelled``.
         **parameters
-            Of the template: ``threshold``, ``comparison``.
+            Parameters of the template: ``threshold``, ``comparison``.
 
         Returns
         -------
         Report
-            What the files say, as data.
+            The contents of the files, as data.
 
         Examples
         --------
@@ -431,32 +429,33 @@ class Release(Released, Generic[F]):
     def sample(self, seed: int = 0, rows: int | None = None, where: Sequence[str] = ()) -> F:
         """Draw a table with the original's columns and types from the published data only.
 
-        Quasi-identifiers are drawn; other columns stay with their published row. From counts, values are dealt inside
-        each class, so that the counts of every class stay exact; other cells are drawn from evenly. A row that
-        matches a person does so by chance, and no promise of the release can be lost.
+        Quasi-identifiers are drawn; other columns stay with their published row. Counts are assigned within each class,
+        so they stay exact; draws from other cells are uniform. A row that matches a person does so by chance, and a
+        sample cannot weaken the release.
 
         Parameters
         ----------
         seed : int
             The same seed gives the same rows.
         rows : int, optional
-            Defaults to as many as published. Fewer are a random choice; more are dealt again, at most 100 times.
+            Defaults to the number of published rows. Fewer are a random choice; for more, at most 100 times as many,
+            everything is drawn several times.
         where : sequence of str
-            Rules that all rows keep: ``"age < 15 -> marital_status = N"``. Rows that break one are drawn again.
+            Rules that all rows must satisfy: ``"age < 15 -> marital_status = N"``. Rows that break one are redrawn.
 
         Returns
         -------
         DataFrame
-            Of the kind that was given; identifiers are never in it.
+            Of the same kind as the input; it never has identifiers.
 
         Raises
         ------
         IncompatibleError
-            If the published cells tell nothing to draw from.
+            If the published cells do not show what to draw from.
         UsageError
-            If a rule cannot be kept, or too many rows are asked for.
+            If a rule cannot be satisfied, or too many rows are requested.
         DataError, VerificationError
-            If the release was opened, and its table is not the one that was published.
+            If the release was opened from files, and its table is not the published one.
 
         Examples
         --------
@@ -476,8 +475,8 @@ class Release(Released, Generic[F]):
     def condense(self, columns: Sequence[str] | None = None) -> F:
         """Draw numeric quasi-identifiers from the mean and covariance of each class; needs the original.
 
-        Drawn rows follow from statistics of classes that satisfy the models, and are not k-anonymous themselves. Other
-        quasi-identifiers are drawn from their cells. Coins of the local secret decide: the same release, the same rows.
+        Drawn rows depend on statistics of classes that satisfy the models, and are not k-anonymous themselves. Other
+        quasi-identifiers are drawn from their cells. The local secret decides, so the same release gives the same rows.
 
         Parameters
         ----------
@@ -487,7 +486,7 @@ class Release(Released, Generic[F]):
         Raises
         ------
         IncompatibleError
-            If classes are too small, or are no groups of this table's people.
+            If classes are too small, or are not groups of this table's people.
         DataError
             If numbers are missing or too large.
 
@@ -517,12 +516,12 @@ class Release(Released, Generic[F]):
         Parameters
         ----------
         kind : {"loss", "classes", "partition"}
-            NCP of each column, from 0 (exact) to 1 (nothing left); people by the size of their class; or a box for
-            each class over the original records as points, which are not for publication.
+            NCP of each column, from 0 (exact) to 1 (nothing left); people by the size of their class; or a box for each
+            class over the original records as points, which must not be published.
         ax : matplotlib axes, optional
-            A new figure's by default.
+            Defaults to those of a new figure.
         columns : sequence of str, optional
-            The two quasi-identifiers of a partition; defaults to the first two.
+            The two quasi-identifiers of a partition. Defaults to the first two.
 
         Returns
         -------
@@ -547,7 +546,7 @@ class Release(Released, Generic[F]):
 
     def summary(self) -> dict[str, Any]:
         """Return a summary as data: sizes, what every model achieved, what it cost. No value of a record."""
-        # a large release is not read to say again what was found when it was made
+        # a large release is not read again for results that are already known
         return dict(self.origin.summary) if self.origin.summary else summary_of(self, self.measures())
 
     @typed
@@ -561,19 +560,19 @@ class Release(Released, Generic[F]):
     ) -> Any:
         """Write the release, its policy and ``release.json`` into a folder, all or nothing.
 
-        What looking at it later needs, and the release must not tell, is written into the private companion, the
-        folder ``<folder>.private`` next to it: keep that one.
+        What later examinations need but the release must not reveal is written into the private companion, the folder
+        ``<folder>.private`` next to it. Keep it, and do not publish it.
 
         Parameters
         ----------
         folder : path
-            For releases of Spark, one that driver and executors share.
+            For releases of Spark, a folder that driver and executors share.
         format : {"csv", "parquet"}
         overwrite : bool
             Whether an existing folder may be replaced.
         parts : bool, optional
-            Of Spark: whether ``release.parquet`` is a folder with one file for each partition, which executors write
-            side by side, instead of one file; by default from a million rows on. CSV is always one file.
+            For Spark: whether ``release.parquet`` is a folder with one file for each partition, written by the
+            executors in parallel, instead of one file. Defaults to true from a million rows on. CSV is always one file.
         """
         elsewhere = getattr(self.published, "save", None)
         if elsewhere is not None:
@@ -583,7 +582,7 @@ class Release(Released, Generic[F]):
         return save_release(self, folder, self.measures(), format=format, overwrite=overwrite)
 
     def unpersist(self) -> None:
-        """Let Spark forget the published rows, if it keeps them; the release cannot be used afterwards."""
+        """Let Spark discard the published rows, if it caches them; the release cannot be used afterwards."""
         forget = getattr(self.published, "unpersist", None)
         if forget is not None:
             forget()

@@ -1,7 +1,7 @@
-"""A release that was opened: what its companion and its original tell, read when it is asked for.
+"""A release opened from files: what its companion and its original contain, read on demand.
 
-Nothing is anonymized again. The companion says in which class every source row is; cells follow from the classes and
-the original, and have to be the published ones.
+Nothing is anonymized again. The companion has the class of every source row; cells follow from the classes and the
+original, and must be the published ones.
 """
 
 from __future__ import annotations
@@ -69,7 +69,7 @@ _SAID = (
 
 @dataclass(frozen=True)
 class Saved:
-    """What is known of a release in a folder.
+    """What is known about a release in a folder.
 
     Attributes
     ----------
@@ -77,11 +77,11 @@ class Saved:
         The published table.
     plan : Plan
     told : mapping
-        What ``release.json`` says.
+        Contents of ``release.json``.
     private : path, optional
-        The companion's folder, where it is there and fits.
+        The companion's folder, if it exists and matches.
     kept : mapping, optional
-        What the companion says.
+        Contents of the companion.
     source : DataFrame or Files, optional
         The original.
     """
@@ -103,7 +103,7 @@ class Saved:
         try:
             return self._from_files()
         except UsageError as error:
-            # some models can only be judged where the input is
+            # some models can only be judged with the input
             if error.code not in ("needs-companion", "needs-input") or self.source is None:
                 raise
         return self.made.verification
@@ -120,14 +120,14 @@ class Saved:
         )
 
     def _whole(self) -> Reference:
-        """The whole table's counts, from the original: nobody has to be believed."""
+        """The whole table's counts, from the original, so that nothing has to be trusted."""
         table = self._encoded((Role.QUASI, Role.SENSITIVE))
         self._check_original(table)
         return table.reference(self.plan.model().histogram_keys())
 
     @property
     def problem(self) -> Problem:
-        """What the algorithm was given."""
+        """The input of the algorithm."""
         return self.made.problem
 
     @property
@@ -137,7 +137,7 @@ class Saved:
 
     @cached_property
     def reference(self) -> Reference:
-        """What models compare classes with."""
+        """The whole table, with which models compare classes."""
         if self.kept is None:
             return self._whole()
         return saved_reference(self.kept, self.plan.model())
@@ -149,23 +149,23 @@ class Saved:
 
     @property
     def released(self) -> int:
-        """Those that are published; counterfeits are none."""
+        """Published records, without counterfeits."""
         return self._count("released")
 
     def _count(self, name: str) -> int:
         for said in (self.kept or {}, self.told):
             if isinstance(said.get(name), int):
                 return int(said[name])
-        raise _needs_companion("How many of its rows are people's is not public.")
+        raise _needs_companion("The number of rows that are people is not public.")
 
     @property
     def notes(self) -> Mapping[str, Any]:
-        """What the algorithm said about its result."""
+        """The algorithm's notes on its result."""
         return dict((self.kept or self.told).get("notes") or {})
 
     @property
     def measured(self) -> Mapping[str, float]:
-        """Measures over the original that were taken when it was made."""
+        """Measures over the original, from the run."""
         found = (self.kept or {}).get("measures") or {}
         return {name: math.nan if value is None else value for name, value in found.items()}
 
@@ -177,7 +177,7 @@ class Saved:
         return {**{name: self.kept[name] for name in _SAID}, "measures": dict(self.measured)}
 
     def comparison(self, plan: Plan) -> Comparison:
-        """Return the release beside its original, row by row."""
+        """Return the release compared with its original, row by row."""
         return self.made.comparison(plan)
 
     def before(self) -> Exposure:
@@ -192,7 +192,7 @@ class Saved:
             table = self._encoded((Role.QUASI, Role.WEIGHT, Role.CLUSTER))
             self._check_counted(table, None)
             return replace(Exposure.raw(table), detail=detail)
-        # equal rows are counted before their values are looked at
+        # equal rows are counted before their values are processed
         columns = self._columns((Role.QUASI,))
         self._check_columns(self.source)
         distinct, records = self.source.count([c.name for c in columns.columns])
@@ -223,7 +223,7 @@ class Saved:
         return replace(self).verification
 
     def drawn(self, plan: Plan, sample: int) -> None:
-        """Return nothing: all rows are at hand."""
+        """Return nothing: all rows are in memory."""
 
     def recall(self, name: str) -> Mapping[str, Any] | None:
         """Return the earlier result of an attack, if the companion has it."""
@@ -235,19 +235,19 @@ class Saved:
             remember(self.private, name, found)
 
     def keep(self, private: Path, table: Callable[[], pa.Table], plan: Plan) -> dict[str, Any]:
-        """Write what looking at the release later needs into another companion's folder."""
+        """Write what later examinations need into another companion's folder."""
         return self.made.keep(private, table, plan)
 
     @cached_property
     def made(self) -> Made:
-        """How it came about, row by row, from the companion and the original.
+        """How it was made, row by row, from the companion and the original.
 
         Raises
         ------
         UsageError
-            If the companion or the original is not there.
+            If the companion or the original is missing.
         DataError
-            If the original is another one than the release was made of.
+            If the release was made from another original.
         """
         if self.kept is None or self.private is None:
             raise _needs_companion("Which record is in which class is not public.")
@@ -328,7 +328,7 @@ class Saved:
         return problem_from(self._encoded(roles), self.plan)
 
     def _check_original(self, table: EncodedTable) -> None:
-        """Refuse an original with other records, as far as they were read and somebody kept marks of them."""
+        """Refuse an original with other records, as far as they were read and the companion has marks of them."""
         if table.n_sample != self.records:
             raise _other_size(table.n_sample, self.records)
         known = ((self.kept or {}).get("made") or {}).get("original")
@@ -336,7 +336,7 @@ class Saved:
             raise _other_original()
 
     def _check_counted(self, table: EncodedTable, records: IntArray | None) -> None:
-        """Refuse an original whose quasi-identifiers have other values, or have them more or less often."""
+        """Refuse an original whose quasi-identifiers have other values or frequencies."""
         n = table.n_sample if records is None else int(records.sum())
         if n != self.records:
             raise _other_size(n, self.records)
@@ -345,14 +345,14 @@ class Saved:
             raise _other_original()
 
     def _groups(self, rows: IntArray, n: int) -> IntArray:
-        """Of a bucketization, the published group of every source row; -1 for suppressed ones."""
+        """For a bucketization, the published group of every source row; -1 for suppressed ones."""
         number = self._published.column(bucket_column(self.plan.table)).cast(pa.string()).cast(pa.int64()).to_numpy()
         groups = np.full(n, -1, dtype=np.int64)
         groups[rows] = np.unique(number, return_inverse=True)[1]
         return groups
 
     def _sorted(self, recoded: Recoded) -> IntArray:
-        """The source row of each published row, by sorting what is published of the records."""
+        """The source row of each published row, by sorting the published cells of the records."""
         kept = np.flatnonzero(recoded.labels[: self.records] >= 0)
         shown = publish(self._read(None), recoded, self.plan.table, kept)
         return np.asarray(kept[published_order(shown)])
@@ -363,7 +363,7 @@ class Saved:
             if not _same(published_cells(self._published.column(column.name)), recoded.column(j, rows)):
                 raise _other_original()
         if self.plan.table.shown_weight is not None and problem.table.survey is not None:
-            from hushtable.release.class_weights import check_class_weights  # most tables are no surveys
+            from hushtable.release.class_weights import check_class_weights  # most tables are not surveys
 
             check_class_weights(self._published, self.plan.table, problem.table.survey.weights, rows)
         kinds = {c.name: c.coded.kind for c in problem.table.sensitive}

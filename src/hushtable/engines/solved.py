@@ -1,7 +1,7 @@
-"""A streamed table whose groups are decided: what is published of it, and what is known once that was verified.
+"""A streamed table with its groups: what is published, and what is known after verification.
 
 Either every row has its group (``SolvedRows``), or equal rows were counted and every combination has one
-(``SolvedCounts``): then memory follows the combinations.
+(``SolvedCounts``), so that memory grows with the combinations.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ import pyarrow as pa
 from hushtable.algorithms.base import Partition, Problem
 from hushtable.arrays import AnyArray
 from hushtable.engines.combined import Combined
-from hushtable.engines.emit import Published
+from hushtable.engines.emit import EmittedRows
 from hushtable.engines.local import kept_rows
 from hushtable.engines.release import Release
 from hushtable.engines.saved import Saved
@@ -56,43 +56,43 @@ class SolvedRows:
     plan : Plan
     partition : Partition
     recoded : Recoded
-    published : Published
+    published : EmittedRows
     """
 
     problem: Problem
     plan: Plan
     partition: Partition
     recoded: Recoded
-    published: Published
+    published: EmittedRows
 
     def verified(self, path: Path, source: Files) -> Made:
-        """Verify from what was written, and from nothing that was to be written."""
+        """Verify only what was actually written."""
         columns, guarded = _looked_at(self.plan), _guarded(path, self.plan)
         table = _shown(read_coded(path, columns, unescape_formulas=guarded), self.plan)
         order = self.published.order
         verification = judge(self.problem, self.plan.table, self.recoded, table, order)
         done = self.problem.done()
         if done.table.tie_rank is not None:
-            # what lies in the work folder is read from the original, should it be asked for
+            # data in the work folder are read from the original instead, if needed
             done = replace(done, store=replace(done.table, tie_rank=RestRanks(source, self.plan.table)))
         return Made(done, self.partition, self.recoded, verification, order)
 
     def finished(self, release: Release, folder: Path) -> Release:
-        """Return the release as it is once its folder is there."""
+        """Return the release after its folder has been written."""
         return release
 
 
 def solved_rows(
     stored: StoredTable, coded: pa.Table, problem: Problem, plan: Plan, partition: Partition, recoded: Recoded
 ) -> SolvedRows:
-    """Put the rows of an algorithm's groups in order."""
-    # labels are in recoded, and regions are for records that were not seen
+    """Order the rows of an algorithm's groups."""
+    # labels are in recoded, and regions are for new records
     partition = replace(partition, labels=np.empty(0, dtype=np.int64), regions=None)
     kept_rows(problem, plan, recoded)
     problem.progress(1.0, "publishing")
     labels = recoded.labels[: stored.n_rows]
     order = order_by(sort_keys(stored, coded, replace(recoded, labels=labels), plan.table), labels)
-    return SolvedRows(problem, plan, partition, recoded, Published(stored, coded, recoded, plan.table, order))
+    return SolvedRows(problem, plan, partition, recoded, EmittedRows(stored, coded, recoded, plan.table, order))
 
 
 @dataclass(frozen=True)
@@ -106,7 +106,7 @@ class SolvedCounts:
     plan : Plan
     partition : Partition
     recoded : Recoded
-    published : Published
+    published : EmittedRows
     combined : Combined
     shown : int32 array
         The published row of every combination, equal ones counted once; -1 for suppressed ones.
@@ -116,19 +116,19 @@ class SolvedCounts:
     plan: Plan
     partition: Partition
     recoded: Recoded
-    published: Published
+    published: EmittedRows
     combined: Combined
     shown: AnyArray
 
     def verified(self, path: Path, source: Files) -> Tallied:
-        """Verify from what was written, and from nothing that was to be written."""
+        """Verify only what was actually written."""
         columns, guarded = _looked_at(self.plan), _guarded(path, self.plan)
         read, times = count_neighbours(path, columns, RUN_ROWS, unescape_formulas=guarded)
         table = _shown(read, self.plan)
         return Tallied(self, judge_counted(self.problem, self.plan.table, table, times), table)
 
     def finished(self, release: Release, folder: Path) -> Release:
-        """Return the release as it is once its folder is there: rows are read again if they are asked for."""
+        """Return the release after its folder has been written; rows are read again on demand."""
         tallied: Any = release.origin
         private = companion_of(folder)
         kept, told = read_companion(private, folder), load_evidence(folder / "release.json")
@@ -142,7 +142,7 @@ def solved_counts(
     stored: StoredTable, combined: Combined, coded: pa.Table, problem: Problem, plan: Plan, partition: Partition,
     recoded: Recoded,
 ) -> SolvedCounts:  # fmt: skip
-    """Put the combinations of an algorithm's groups in order."""
+    """Order the combinations of an algorithm's groups."""
     partition = replace(partition, labels=np.empty(0, dtype=np.int64), regions=None)
     kept_rows(problem, plan, recoded)
     problem.progress(1.0, "publishing")
@@ -152,19 +152,19 @@ def solved_counts(
     shown = np.full(len(recoded.labels), -1, dtype=np.int32)
     shown[order] = np.repeat(np.arange(len(first), dtype=np.int32), np.diff(np.append(first, len(order))))
     times = np.add.reduceat(combined.records[order], first)
-    published = Published(stored, coded, recoded, plan.table, order[first], times)
+    published = EmittedRows(stored, coded, recoded, plan.table, order[first], times)
     return SolvedCounts(problem, plan, partition, recoded, published, combined, shown)
 
 
 @dataclass(frozen=True)
 class Tallied:
-    """What is known of a release whose equal rows were counted, while it is written.
+    """What is known about a release with counted rows while it is written.
 
     Attributes
     ----------
     solved : SolvedCounts
     verification : Verification
-        Of the published rows, equal neighbors counted once.
+        Verification of the published rows, with equal adjacent rows counted once.
     cells : pyarrow.Table
         Those rows.
     measured : mapping of str to float
@@ -177,7 +177,7 @@ class Tallied:
 
     @property
     def problem(self) -> Problem:
-        """What the algorithm was given."""
+        """The input of the algorithm."""
         return self.solved.problem
 
     @property
@@ -187,7 +187,7 @@ class Tallied:
 
     @property
     def reference(self) -> Reference:
-        """What models compare classes with."""
+        """The whole table, with which models compare classes."""
         return self.problem.reference
 
     @property
@@ -197,28 +197,28 @@ class Tallied:
 
     @property
     def released(self) -> int:
-        """Those that are published."""
+        """Published records."""
         return self.verification.rows
 
     @property
     def notes(self) -> Mapping[str, Any]:
-        """What the algorithm said about its result."""
+        """The algorithm's notes on its result."""
         return self.solved.partition.notes
 
     @property
     def summary(self) -> None:
-        """Nothing: it is made anew from what is known."""
+        """Nothing: it is recomputed from what is known."""
 
     @property
     def made(self) -> NoReturn:
-        """Refuse: rows are read again once the release is there."""
+        """Refuse: rows are read again after the release has been written."""
         raise UsageError("The release is being written.", code="no-release", hint="Try again when it is complete.")
 
-    # nobody holds this release yet, so nobody asks: what is returned has another origin (``Streamed``)
+    # this release is not returned: the returned one has another origin (``Streamed``)
     before = after = classes = verify = made
 
     def comparison(self, plan: Plan) -> CountedComparison:
-        """Return the release beside its original, combination by combination."""
+        """Return the release compared with its original, combination by combination."""
         every = RowComparison(
             table=self.problem.table,
             labels=self.solved.recoded.labels,
@@ -235,7 +235,7 @@ class Tallied:
         """Return nothing."""
 
     def remember(self, name: str, found: Mapping[str, Any]) -> None:
-        """Keep nothing."""
+        """Store nothing."""
 
     def keep(self, private: Path, table: Callable[[], pa.Table], plan: Plan) -> dict[str, Any]:
         """Write the class and the place of every record into the companion's folder, run by run."""
@@ -262,12 +262,12 @@ class Tallied:
 
 @dataclass(frozen=True)
 class Streamed(Saved):
-    """What is known of a release that was just written, equal rows counted: the rest is read when it is asked for.
+    """What is known about a new release with counted rows; the rest is read on demand.
 
     Attributes
     ----------
     found : Verification
-        Of the published rows, equal neighbors counted once.
+        Verification of the published rows, with equal adjacent rows counted once.
     cells : pyarrow.Table
         Those rows.
     """
@@ -301,7 +301,7 @@ def _guarded(path: Path, plan: Plan) -> bool:
 
 
 def _shown(read: pa.Table, plan: Plan) -> pa.Table:
-    """The rows that were read, with quasi-identifiers as the verifier takes them."""
+    """The rows that were read, with quasi-identifiers in the verifier's form."""
     quasi, sensitive = plan.table.named(Role.QUASI), plan.table.named(Role.SENSITIVE)
     cells = {name: published_cells(read.column(name)) for name in quasi}
     return pa.table({**cells, **{name: read.column(name) for name in sensitive}})

@@ -1,4 +1,4 @@
-"""The order of a release's rows, from codes alone: by all their published cells, as ``published_order`` has it."""
+"""The order of a release's rows from codes alone: by all their published cells, as in ``published_order``."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ from hushtable.schema.columns import Role
 from hushtable.table.plan import TablePlan
 from hushtable.table.ranks import dense_ranks
 
-__all__ = ["Key", "first_of_equals", "order_by", "sort_keys"]
+__all__ = ["SortKey", "first_of_equals", "order_by", "sort_keys"]
 
 _SLICE = 1 << 20
 
 
 @dataclass(frozen=True)
-class Key:
-    """What rows are sorted by: ``rank[codes]``, or the codes themselves.
+class SortKey:
+    """A sort key: ``rank[codes]``, or the codes themselves.
 
     Attributes
     ----------
@@ -49,19 +49,19 @@ class Key:
         return codes if self.rank is None else self.rank[codes]
 
 
-def sort_keys(stored: StoredTable, coded: pa.Table, recoded: Recoded, plan: TablePlan) -> list[Key]:
-    """Return what the published rows are sorted by, column after column of the policy.
+def sort_keys(stored: StoredTable, coded: pa.Table, recoded: Recoded, plan: TablePlan) -> list[SortKey]:
+    """Return the sort keys of the published rows, in the policy's order of columns.
 
-    Neighboring quasi-identifiers are one key: the rank of a class.
+    Adjacent quasi-identifiers form one key: the rank of a class.
     """
     place = {cells.column.name: j for j, cells in enumerate(recoded.cells)}
-    keys: list[Key] = []
+    keys: list[SortKey] = []
     waiting: list[tuple[IntArray, int]] = []
 
     def flush() -> None:
         if waiting:
             rank, first = number_rows([r for r, _ in waiting], [n for _, n in waiting])
-            keys.append(Key(recoded.labels, np.append(rank, 0), len(first)))
+            keys.append(SortKey(recoded.labels, np.append(rank, 0), len(first)))
             waiting.clear()
 
     for column in plan.columns:
@@ -72,27 +72,27 @@ def sort_keys(stored: StoredTable, coded: pa.Table, recoded: Recoded, plan: Tabl
             continue
         flush()
         if column.name in stored.ranks:
-            keys.append(Key(stored.rank_of(column.name), None, stored.ranks[column.name]))
+            keys.append(SortKey(stored.rank_of(column.name), None, stored.ranks[column.name]))
         else:
             keys.append(_in_memory(coded.column(column.name).chunk(0)))
     flush()
     return keys
 
 
-def _in_memory(column: pa.DictionaryArray) -> Key:
+def _in_memory(column: pa.DictionaryArray) -> SortKey:
     rank, size = dense_ranks(column.dictionary)
     codes: AnyArray = column.indices.to_numpy(zero_copy_only=False)
     if column.indices.null_count:
         codes = to_codes(column)
-    return Key(codes, np.append(rank, 0), size)
+    return SortKey(codes, np.append(rank, 0), size)
 
 
-def first_of_equals(keys: Sequence[Key], order: AnyArray) -> IntArray:
-    """Return where rows in this order differ from the one before, and 0.
+def first_of_equals(keys: Sequence[SortKey], order: AnyArray) -> IntArray:
+    """Return 0 and the places at which rows in this order differ from their predecessor.
 
     Examples
     --------
-    >>> key = Key(np.array([0, 1, 0, 1], dtype=np.uint8), None, 2)
+    >>> key = SortKey(np.array([0, 1, 0, 1], dtype=np.uint8), None, 2)
     >>> first_of_equals([key], np.array([0, 2, 1, 3])).tolist()
     [0, 2]
     """
@@ -104,14 +104,14 @@ def first_of_equals(keys: Sequence[Key], order: AnyArray) -> IntArray:
     return np.flatnonzero(new)
 
 
-def order_by(keys: Sequence[Key], labels: AnyArray) -> AnyArray:
+def order_by(keys: Sequence[SortKey], labels: AnyArray) -> AnyArray:
     """Return the rows with a label from 0, sorted by the keys; equal rows in their order.
 
     Keys and row numbers are packed into 8 bytes and sorted in place, so that sorting takes no further memory.
 
     Examples
     --------
-    >>> key = Key(np.array([0, 1, 0, 1], dtype=np.uint8), np.array([5, 2]), 6)
+    >>> key = SortKey(np.array([0, 1, 0, 1], dtype=np.uint8), np.array([5, 2]), 6)
     >>> order_by([key], np.array([0, 0, -1, 1])).tolist()
     [1, 3, 0]
     """

@@ -1,8 +1,8 @@
-"""Moving columns that do not fit into memory into published order: an external distribution sort.
+"""Sort columns that do not fit into memory into published order: an external distribution sort.
 
-Every source row's place in the release is known. Rows are read run by run, in input order, and spread over bucket
-files that each cover a range of places; a bucket is then read back whole and put in order. All access to the disk is
-sequential, and memory holds one run or one bucket.
+Every source row's place in the release is known. Rows are read run by run, in input order, and distributed over bucket
+files that each cover a range of places; each bucket is then read back and sorted. All disk access is sequential, and
+memory holds one run or one bucket.
 """
 
 from __future__ import annotations
@@ -21,11 +21,11 @@ from hushtable.errors import OutputError
 __all__ = ["bucket_edges", "read_bucket", "spill"]
 
 MOST_BUCKETS = 128
-"""Files that are written at once."""
+"""Most files to write at once."""
 
 
 def bucket_edges(starts: Sequence[int], total: int) -> IntArray:
-    """Return where buckets begin, among the places where pieces of the release begin, and the end.
+    """Return where buckets begin (each at the beginning of a piece of the release), and the end.
 
     Examples
     --------
@@ -49,7 +49,7 @@ def spill(
     folder: Path,
     progress: Callable[[], None] = lambda: None,
 ) -> None:
-    """Spread the cells of the columns that stay on disk over bucket files.
+    """Distribute the cells of the columns that stay on disk over bucket files.
 
     Parameters
     ----------
@@ -76,7 +76,7 @@ def spill(
             take = pa.array(order)
             at = here[order] - edges[bucket[order]]
             columns = [pa.array(at), *(stored.runs[name].cells(run).take(take) for name in names)]
-            # a place has no name, and columns of a table have one
+            # the place column has no name, unlike columns of a table
             batch = pa.record_batch(columns, names=["", *names])
             if not writers:
                 writers = [_open(folder, b, batch.schema, stack) for b in range(len(edges) - 1)]

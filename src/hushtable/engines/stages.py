@@ -1,4 +1,4 @@
-"""How far a run is: its stages, as shares of the time that a whole run takes."""
+"""The progress of a run: its stages, as shares of the total time."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _AFTERWARDS = ("assessing", "attacking", "measuring:", "training")
 
 
 def share_of_run(share: float, what: str) -> float:
-    """Return how much of a whole run is done, given how much of the algorithm's work is.
+    """Return the share of a whole run that is done, given the share of the algorithm's work.
 
     Examples
     --------

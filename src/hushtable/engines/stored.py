@@ -1,7 +1,7 @@
-"""The first pass of streaming: every column that is needed, encoded on disk, run by run.
+"""The first pass of streaming: every needed column, encoded on disk, run by run.
 
-Columns that algorithms and models look at come back as the smallest integer codes in memory; the others stay on disk,
-as values in runs and as ranks.
+Columns that algorithms and models use are loaded as the smallest integer codes; the others stay on disk, as values in
+runs and as ranks.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from hushtable.table.plan import TablePlan
 __all__ = ["RUN_ROWS", "StoredTable", "store"]
 
 RUN_ROWS = 1 << 20
-"""Rows of a run: what the first pass holds of the input at a time."""
+"""Rows of a run, the part of the input that is in memory at a time."""
 
 _STAGE = "encoded"
 
@@ -55,7 +55,7 @@ class StoredTable:
     ranks: dict[str, int]
 
     def in_memory(self) -> pa.Table:
-        """Return the columns that algorithms and models look at, as dictionaries with the smallest codes."""
+        """Return the columns that algorithms and models use, as dictionaries with the smallest codes."""
         return pa.table({name: runs.coded() for name, runs in self.runs.items() if name not in self.ranks})
 
     def rank_of(self, name: str) -> AnyArray:
@@ -67,14 +67,14 @@ class StoredTable:
 
     @property
     def tie_rank(self) -> Callable[[], IntArray] | None:
-        """What gives the rank of each row's other published cells; None where there are none."""
+        """A function that returns the rank of each row's other published cells; None if there are none."""
         if not self.ranks:
             return None
         return lambda: number_rows([self.rank_of(name) for name in self.ranks], list(self.ranks.values()))[0]
 
 
 def store(files: Sequence[Source], plan: TablePlan, work: Workspace, progress: Progress) -> StoredTable:
-    """Encode the files' columns into the work folder, or take up what an earlier run left there.
+    """Encode the files' columns into the work folder, or resume from an earlier run's files there.
 
     Identifiers are not read, except the one that identifies each row's person.
     """
@@ -116,7 +116,7 @@ def _read(
                 writer.add(*run)
             n_rows += len(columns[0][1])
             progress(0.0, "reading")
-        # flushing to the disk takes time but no core
+        # flushing to disk takes time but no CPU
         closed = list(each(RunWriter.close, writers))
     if schema is None:
         raise no_rows()

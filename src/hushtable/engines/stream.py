@@ -1,15 +1,15 @@
 """The streaming engine: tables larger than memory, on one machine, from files or databases to files and databases.
 
-The first pass encodes the input's columns on disk, run by run. Where the algorithm keeps equal records together, equal
-rows are then counted, and the algorithm, the models and the order of the published rows work on the distinct
-combinations of values (``combined``); else quasi-identifiers and sensitive columns are held as the smallest integer
-codes, a byte or two a cell. The second pass writes the release row group by row group; columns that were not held pass
-through an external sort. What was written is read back and verified from its cells before the folder appears.
+The first pass encodes the input's columns on disk, run by run. If the algorithm keeps equal records together, equal
+rows are then counted, and the algorithm, the models and the order of the published rows use the distinct combinations
+of values (``combined``); otherwise, quasi-identifiers and sensitive columns are in memory as the smallest integer
+codes, a byte or two per cell. The second pass writes the release row group by row group; columns on disk go through an
+external sort. The written files are read back and verified from their cells before the folder appears.
 
-A database is read once, in one transaction, and a database that the release goes to gets the verified rows in one
-transaction too, piece by piece. The files are those that the local engine writes for the same policy, byte for byte.
-Memory follows the distinct combinations, or is a few dozen bytes a row (the codes, the group of every row, its place in
-the release), with one run of the input for each core and one bucket of the output.
+A database is read once, in one transaction, and a target database gets the verified rows in one transaction too, piece
+by piece. The files are identical to those of the local engine for the same policy, byte for byte. Memory grows with the
+distinct combinations, or is a few dozen bytes per row (the codes, the group of every row, its place in the release),
+plus one run of the input for each core and one bucket of the output.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from hushtable._version import __version__
 from hushtable.algorithms.base import Algorithm, Problem, Progress, Recoding, quietly
 from hushtable.arrays import IntArray
 from hushtable.engines.combined import combine
-from hushtable.engines.emit import Piece, Published, parts_of
+from hushtable.engines.emit import EmittedRows, Piece, parts_of
 from hushtable.engines.local import problem_from, solve
 from hushtable.engines.release import Release
 from hushtable.engines.solved import SolvedCounts, SolvedRows, solved_counts, solved_rows
@@ -51,6 +51,7 @@ from hushtable.release.companion import release_folders
 from hushtable.release.evidence import write_documents
 from hushtable.release.original import Files
 from hushtable.release.plan import Plan
+from hushtable.release.recode import forms_shown
 from hushtable.release.verify import Verification
 from hushtable.release.written import Written, for_spreadsheets
 from hushtable.schema.columns import Role
@@ -64,10 +65,10 @@ _log = logging.getLogger(__package__)
 FORMATS = ("csv", "parquet")
 
 MOST_ROWS = 2**31 - 1
-"""The companion keeps places of rows as numbers of 4 bytes."""
+"""The companion stores places of rows as numbers of 4 bytes."""
 
 _STREAMED = (Recoding.GLOBAL, Recoding.LOCAL, Recoding.CENTROID)
-"""Recodings that publish one table, made of the input's rows alone."""
+"""Recodings that publish one table with only the input's rows."""
 
 
 def is_streamable(algorithm: Algorithm) -> bool:
@@ -89,7 +90,7 @@ def _check_sources(files: Sequence[Source], plan: Plan) -> None:
 
 
 def _check_streamable(plan: Plan) -> None:
-    """Refuse, before anything is read, what needs the whole table in memory."""
+    """Refuse plans that need the whole table in memory, before anything is read."""
     if plan.algorithm.samples:
         raise IncompatibleError(
             f"{plan.algorithm.name} draws records at random, and a resumed run would draw twice.",
@@ -122,13 +123,13 @@ def run_files(
         Files, folders of files, patterns, databases, stores; see ``hushtable.io.sources.table_sources``.
     plan : Plan
     folder : path
-        What to write. Temporary files lie hidden beside it until the run ends; after a kill they stay, and the same
-        run takes up what was finished, but for tables in databases and stores, which may have changed.
+        The output. Temporary files are hidden next to it until the run ends. If the run is killed, they stay, and the
+        same run resumes from them, except for tables in databases and stores, which may have changed.
     format : {"csv", "parquet"}
     part_rows : int, optional
-        Write the table as a folder with parts of so many rows, instead of one file.
+        Write the table as a folder with parts of this many rows, instead of one file.
     to : str, optional
-        The address of a database's table, or of Parquet in a store, that gets the rows too once they are verified.
+        The address of a database's table, or of Parquet in a store, to write the verified rows to as well.
     overwrite : bool
         Whether an existing folder, and what ``to`` names, may be replaced.
     progress : callable, optional
@@ -144,7 +145,7 @@ def run_files(
         raise UsageError(f"A release can be saved as csv or parquet. Got {format!r} instead.", code="format")
     if part_rows is not None and part_rows < 1:
         raise ParameterError(f"A part must have at least 1 row. Got {part_rows} instead.")
-    load_secret()  # better now than after the work
+    load_secret()  # fail now rather than after the work
     plan = plan.pinned()
     report = progress or quietly
     report(0.0, "reading")
@@ -153,7 +154,7 @@ def run_files(
     _check_sources(files, plan)
     key = {"hushtable": __version__, "policy": digest(plan.document), "files": before}
     if any(map(is_address, files)):
-        key["once"] = secrets.token_hex()  # nobody can tell whether it still is what a killed run has read
+        key["once"] = secrets.token_hex()  # it may have changed since a killed run read it
     with workspace(folder, key) as work, ExitStack() as elsewhere:
         stored = store(files, plan.table, work, report)
         check_unchanged(before)
@@ -186,7 +187,7 @@ def run_files(
 
 
 def _held(release: Release, report: Progress) -> Plan:
-    """Hold a release against the ledger that its plan names, if any, before anybody can see it."""
+    """Check a release with the ledger of its plan, if any, before it becomes visible."""
     plan = release.plan
     if plan.account is None:
         return plan
@@ -195,7 +196,7 @@ def _held(release: Release, report: Progress) -> Plan:
 
 
 def _solved(stored: StoredTable, plan: Plan, work: Workspace, progress: Progress) -> SolvedRows | SolvedCounts:
-    """Let the algorithm decide: on distinct combinations if it asks for those, else on rows."""
+    """Run the algorithm: on distinct combinations if it uses those, otherwise on rows."""
     if stored.n_rows > MOST_ROWS:
         raise DataError(
             f"The table has {stored.n_rows} rows, but a release can have at most {MOST_ROWS}.",
@@ -217,10 +218,12 @@ def _solved(stored: StoredTable, plan: Plan, work: Workspace, progress: Progress
 
 
 def _counts(stored: StoredTable, plan: Plan) -> bool:
-    """Whether nothing is asked that needs to know of equal records whose each is."""
+    """Whether nothing needs to know which of several equal records belongs to whom."""
     alone = plan.table.entity is None and plan.extra.population is None and not plan.extra.believes
     alone = alone and not any(c.role.of_survey for c in plan.table.columns)
-    # a plug-in's measure may ask for rows; ours do without
+    # of equal records only the combination is known, so cells have to follow from the values of a class
+    alone = alone and all(form.by_members for form in forms_shown(plan.table, plan.algorithm.recoding))
+    # a plug-in's measure may need rows; built-in ones do not
     plug_in = any(measure.default for measure in measures.plug_ins().values())
     return alone and not (plan.guards or plan.account is not None or plug_in or stored.ranks)
 
@@ -232,18 +235,18 @@ def _problem(
     tie_rank: Callable[[], IntArray] | None = None,
     times: IntArray | None = None,
 ) -> tuple[Problem, pa.Table]:
-    """The problem on codes, and the columns beside the quasi-identifiers as they were read."""
+    """The problem on codes, and the columns other than quasi-identifiers as they were read."""
     progress(0.0, "encoding")
     held = tuple(c for c in plan.table.columns if c.name in coded.column_names)
     encoded = encode(coded, replace(plan.table, columns=held), plan.extra, tie_rank, times=times)
-    # columns that nothing but the tie-break looks at are not among those held
+    # columns that are only used to break ties are not in memory
     ranked = dict.fromkeys([*plan.table.named(Role.INSENSITIVE), *encoded.ranked])
     encoded = replace(encoded, ranked=tuple(ranked))
     return problem_from(encoded, plan, progress), coded.select(plan.table.named(Role.SENSITIVE))
 
 
 def _write(
-    published: Published,
+    published: EmittedRows,
     parts: Sequence[Sequence[Piece]],
     path: Path,
     in_parts: bool,
@@ -279,12 +282,12 @@ def _guarded(path: Path, plan: Plan) -> bool:
 
 
 def _shown_classes(verification: Verification, rows: int) -> IntArray:
-    """The verifier's classes, in the order in which the published file shows them."""
+    """The verifier's classes, in the order of the published file."""
     shown, first = np.unique(verification.labels[:rows], return_index=True)
     return shown[np.argsort(first, kind="stable")]
 
 
-# A streamed table as algorithms see it: combinations that were counted run by run, or rows if they are asked for.
+# A streamed table for algorithms: combinations that were counted run by run, or rows on demand.
 
 
 class RunStore:
@@ -295,12 +298,12 @@ class RunStore:
     combinations : EncodedTable
         Every combination with its weight.
     read : callable
-        Returns the problem on rows, and the columns beside the quasi-identifiers.
+        Returns the problem on rows, and the columns other than quasi-identifiers.
 
     Attributes
     ----------
     rows : (Problem, pyarrow.Table), optional
-        What ``read`` returned, if the algorithm asked for rows.
+        The result of ``read``, if the algorithm used rows.
     """
 
     rows: tuple[Problem, pa.Table] | None = None
@@ -320,23 +323,23 @@ class RunStore:
 
     @property
     def fits(self) -> bool:
-        """Whether the combinations are at hand: they are."""
+        """Whether the combinations are in memory: always."""
         return True
 
     @property
     def far(self) -> None:
-        """Nothing is elsewhere: rows can be read."""
+        """None: rows can be read."""
 
     @property
     def given(self) -> EncodedTable:
-        """The rows, if they were asked for; else the combinations."""
+        """The rows, if they were used; otherwise the combinations."""
         return self.outline
 
     def records(self) -> EncodedTable:
         """Read the rows, once."""
         if self.rows is None:
             self.rows = self._read()
-            # nobody needs the combinations beside them
+            # the combinations are no longer needed
             self.outline = self.rows[0].table
         return self.outline
 

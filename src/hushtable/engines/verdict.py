@@ -1,9 +1,9 @@
-"""A verdict on a release: what it is still good for, and which setting costs most.
+"""A verdict on a release: how useful it is, and which setting costs most.
 
-The price list is found by trying: the policy is run without each quasi-identifier, without each model of sensitive
-columns, and with another suppression limit. Tables beyond ``SAMPLE`` rows are tried on evenly spaced rows; the best
-changes are then tried on the whole table where that is a matter of seconds. Everything here looks at the original, so
-it belongs to the organization and not into the release.
+The price list comes from trials: the policy is run without each quasi-identifier, without each model of sensitive
+columns, and with other suppression limits. For tables with more than ``SAMPLE`` rows, trials use evenly spaced rows;
+the best changes are then tried on the whole table if that takes only seconds. Everything here depends on the original,
+so it must stay within the organization.
 """
 
 from __future__ import annotations
@@ -30,13 +30,13 @@ if TYPE_CHECKING:
     from hushtable.engines.release import Release
     from hushtable.release.comparison import Comparison, RowComparison
 
-__all__ = ["LARGE", "SAMPLE", "Change", "Numbers", "Verdict", "verdict_of"]
+__all__ = ["LARGE", "SAMPLE", "Numbers", "PolicyChange", "Verdict", "verdict_of"]
 
 SAMPLE = 4_000
-"""Rows that changes are tried on."""
+"""Most rows of a trial."""
 
 LARGE = 2_000_000
-"""Rows from which on nothing is tried, and nobody need wait for a verdict after a run."""
+"""Number of rows from which there are no trials, so that a verdict after a run takes no time."""
 
 _WHOLE = 3_000_000
 _SILENT = 0.9
@@ -48,16 +48,16 @@ _GRADES = (("nearly empty", 0.5, 0.5), ("coarse", 0.2, 0.25))
 
 @dataclass(frozen=True)
 class Numbers:
-    """Three numbers on what is lost, each from 0 (nothing) to about 1 (everything).
+    """Three numbers about the loss, each from 0 (none) to about 1 (everything).
 
     Attributes
     ----------
     ncp : float
-        Share of the detail of the quasi-identifiers that is gone.
+        Share of the detail of the quasi-identifiers that is lost.
     query_error : float
-        Median error of counts over ranges of two or three columns. NaN where no column varies.
+        Median error of counts over ranges of two or three columns. NaN if no column varies.
     pair_error : float
-        Mean distance of the counts of pairs of columns. NaN where there is one column.
+        Mean distance of the counts of pairs of columns. NaN if there is only one column.
     """
 
     ncp: float
@@ -66,7 +66,7 @@ class Numbers:
 
     @property
     def cost(self) -> float:
-        """What changes are ranked by: the mean of those that are defined."""
+        """The rank of changes: the mean of the numbers that are defined."""
         known = [min(value, 1.0) for value in (self.ncp, self.query_error, self.pair_error) if not math.isnan(value)]
         return sum(known) / len(known)
 
@@ -76,8 +76,8 @@ class Numbers:
 
 
 @dataclass(frozen=True)
-class Change:
-    """A change of the policy, and what it would give.
+class PolicyChange:
+    """A change of the policy, and its effect.
 
     Attributes
     ----------
@@ -87,9 +87,9 @@ class Change:
     setting : str
         What to write in the policy.
     before, after : Numbers
-        Of the same rows and columns: where a column goes, those of the others.
+        For the same rows and columns; if a column is dropped, for the others.
     rows : int
-        How many rows it was tried on.
+        Number of rows in the trial.
     price : str
         What the change gives up.
     """
@@ -104,7 +104,7 @@ class Change:
 
     @property
     def gain(self) -> float:
-        """By how much it lowers the cost."""
+        """The decrease of the cost."""
         return self.before.cost - self.after.cost
 
     def as_dict(self) -> dict[str, Any]:
@@ -121,27 +121,27 @@ class Change:
 
 @dataclass(frozen=True, repr=False)
 class Verdict:
-    """What a release is still good for.
+    """How useful a release is.
 
     Attributes
     ----------
     grade : {"useful", "coarse", "nearly empty"}
     numbers : Numbers
     silent : tuple of str
-        Columns that say nothing any more.
+        Columns that no longer say anything.
     suppressed : float
-        Share of the records that is left out.
-    changes : tuple of Change
+        Share of the records that are suppressed.
+    changes : tuple of PolicyChange
         The price list, the change that gains most first.
     tried : int
-        How many changes were tried.
+        Number of changes that were tried.
     """
 
     grade: str
     numbers: Numbers
     silent: tuple[str, ...]
     suppressed: float
-    changes: tuple[Change, ...] = ()
+    changes: tuple[PolicyChange, ...] = ()
     tried: int = 0
 
     @property
@@ -162,10 +162,10 @@ class Verdict:
         if not math.isnan(n.pair_error):
             yield f"Counts of pairs of columns differ by {share(n.pair_error)} on average."
         if self.suppressed:
-            yield f"{share(self.suppressed)} of the records are left out."
+            yield f"{share(self.suppressed)} of the records are suppressed."
         if self.silent:
             named = ", ".join(repr(name) for name in self.silent)
-            yield f"{named} say{'s' if len(self.silent) == 1 else ''} nothing any more."
+            yield f"{named} say{'s' if len(self.silent) == 1 else ''} nothing anymore."
 
     def as_dict(self) -> dict[str, Any]:
         """JSON-ready data; no value of a record."""
@@ -187,19 +187,19 @@ class Verdict:
 
 
 def verdict_of(release: Release, progress: Callable[[float, str], None] | None = None) -> Verdict:
-    """Judge a release, and find out what costs most.
+    """Judge a release, and find the settings that cost most.
 
     Parameters
     ----------
     release : Release
-        With its original.
+        Must have its original.
     progress : callable, optional
         Called with (share done, what is being done); may raise ``Cancelled``.
 
     Returns
     -------
     Verdict
-        Without a price list where the table has more than two million rows, or the release was made beside another.
+        Without a price list if the table has more than two million rows, or the release is an addition to another.
     """
     comparison = release.comparison()
     large = comparison.n > LARGE
@@ -226,7 +226,7 @@ def _grade(numbers: Numbers) -> str:
 
 
 def _silent(comparison: Comparison) -> tuple[str, ...]:
-    """Columns whose cells leave nearly all of their domain open."""
+    """Columns whose cells cover nearly all of their domain."""
     lost = ncp_of_columns(comparison)
     varied = [cells.column.coded.size - int(cells.column.coded.missing) > 1 for cells in comparison.cells]
     return tuple(
@@ -248,7 +248,7 @@ class _Trial:
     without: str = ""
 
     def numbers_of(self, comparison: RowComparison) -> Numbers:
-        """The numbers of a release, as far as they can be compared with those of the trial."""
+        """The numbers of a release that can be compared with those of the trial."""
         place = [cells.column.name for cells in comparison.cells].index(self.without) if self.without else None
         if place is None:
             return _numbers(comparison)
@@ -260,7 +260,7 @@ class _Trial:
 
 def _prices(
     release: Release, made: RowComparison, progress: Callable[[float, str], None] | None
-) -> tuple[tuple[Change, ...], int]:
+) -> tuple[tuple[PolicyChange, ...], int]:
     plan = replace(release.plan, account=None, coins=None)
     trials = list(_trials(plan, release.n_suppressed > 0))
     if not trials:
@@ -284,29 +284,32 @@ def _changes(
     table: pa.Table,
     before: RowComparison | None,
     progress: Callable[[float, str], None] | None,
-) -> Iterator[tuple[_Trial, Change]]:
-    """What each trial gives that leads to a release."""
+) -> Iterator[tuple[_Trial, PolicyChange]]:
+    """The results of all trials that lead to a release."""
     for i, trial in enumerate(trials):
         if progress is not None:
             progress(i / len(trials), f"trying it {trial.what}")
         after = None if before is None else _tried(table, trial.plan)
         if before is not None and after is not None:
             numbers = trial.numbers_of(before)
-            yield trial, Change(trial.kind, trial.what, trial.setting, numbers, after, table.num_rows, trial.price)
+            yield (
+                trial,
+                PolicyChange(trial.kind, trial.what, trial.setting, numbers, after, table.num_rows, trial.price),
+            )
 
 
-def _ranked(found: Iterable[tuple[_Trial, Change]]) -> list[tuple[_Trial, Change]]:
+def _ranked(found: Iterable[tuple[_Trial, PolicyChange]]) -> list[tuple[_Trial, PolicyChange]]:
     return sorted(found, key=lambda pair: -pair[1].gain)
 
 
 def _tried(table: pa.Table, plan: Plan) -> Numbers | None:
-    """The numbers of a release under another plan; None where there is none."""
+    """The numbers of a release under another plan; None if there is none."""
     made = _made(table, plan)
     return None if made is None else _numbers(made)
 
 
 def _made(table: pa.Table, plan: Plan) -> RowComparison | None:
-    from hushtable.engines import local  # makes releases, so it is below this module
+    from hushtable.engines import local  # it makes releases, so it imports this module
 
     try:
         return local.run(table, plan).comparison().rows
@@ -320,7 +323,7 @@ def _evenly(table: pa.Table, most: int) -> pa.Table:
 
 
 def _reading_only(plan: Plan, table: pa.Table) -> Plan:
-    """The plan without the columns that are not read, for a table that is treated already."""
+    """The plan without the columns that are not read, for a table that is already treated."""
     kept = tuple(replace(c, treatments=()) for c in plan.table.columns if c.name in table.column_names)
     return replace(plan, table=replace(plan.table, columns=kept))
 
@@ -346,12 +349,12 @@ def _without(plan: Plan, models: Sequence[PrivacyModel]) -> _Trial:
     rest = tuple(model for model in plan.models if model not in models)
     return _Trial(
         "model", f"without {named}", f"remove {named} from models",
-        f"{_listed(models)} may be learned about somebody", replace(plan, models=rest),
+        f"others may learn {_listed(models)}", replace(plan, models=rest),
     )  # fmt: skip
 
 
 def _costly(sample: pa.Table, plan: Plan) -> _Trial | None:
-    """Try without all models that cost much alone: where several bind, leaving one of them out gains nothing."""
+    """Try without all models that cost much alone: if several bind, removing one of them gains nothing."""
     optional = [model for model in plan.models if Threat.IDENTITY not in model.threats]
     identity = tuple(model for model in plan.models if model not in optional)
     if len(optional) < 2 or not identity:
@@ -368,7 +371,7 @@ def _costly(sample: pa.Table, plan: Plan) -> _Trial | None:
 
 
 def _limits(plan: Plan, suppressed: bool) -> Iterator[_Trial]:
-    """Other suppression limits: a few outliers may keep everybody's cells wide, or be left out for little."""
+    """Try other suppression limits: a few outliers may keep everyone's cells wide, and may be cheap to suppress."""
     limits = [limit for limit in _LIMITS if limit > plan.suppression]
     if suppressed:
         limits.append(0.0)
@@ -376,9 +379,9 @@ def _limits(plan: Plan, suppressed: bool) -> Iterator[_Trial]:
         try:
             changed = replace(plan, suppression=limit)
         except IncompatibleError:
-            continue  # not every algorithm suppresses, or does without
+            continue  # not every algorithm can suppress, or work without suppression
         words = f"with up to {share(limit)} of the records suppressed" if limit else "without suppressing records"
-        price = f"up to {share(limit)} of the people are left out" if limit else "nobody is left out"
+        price = f"up to {share(limit)} of the people are suppressed" if limit else "nobody is suppressed"
         yield _Trial("suppression", words, f"suppression: {limit:g}", price, changed)
 
 

@@ -92,6 +92,15 @@ class Coded:
         """Whether every node's leaves are neighbors in code order."""
         return all(bool(np.all(np.diff(level) >= 0)) for level in self.levels)
 
+    @cached_property
+    def depth_first(self) -> IntArray:
+        """Each leaf's rank in depth-first order of the tree, so that the leaves of a node are neighbors."""
+        if self.contiguous:
+            return np.arange(self.size, dtype=np.int64)
+        rank = np.empty(self.size, dtype=np.int64)
+        rank[np.lexsort(self.levels)] = np.arange(self.size)
+        return rank
+
 
 @dataclass(frozen=True)
 class Hierarchy(Parametrised, ABC):

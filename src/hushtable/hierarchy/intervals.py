@@ -31,7 +31,7 @@ from hushtable.schema.columns import Kind
 if TYPE_CHECKING:
     from hushtable.hierarchy.spans import Below
 
-__all__ = ["Grid", "Intervals", "decimals", "equal_frequency_cuts", "exact", "first_at_least", "scaled_text"]
+__all__ = ["EqualIntervals", "Intervals", "decimals", "equal_frequency_cuts", "exact", "first_at_least", "scaled_text"]
 
 _Number = int | float
 
@@ -196,7 +196,7 @@ class Intervals(Recipe):
         digits = max(decimals(n) for n in (*widths, self.origin, self.low, self.high) if n is not None)
         origin = _scaled(self.origin, digits)
         low, high = (None if n is None else _scaled(n, digits) for n in (self.low, self.high))
-        index = Grid(origin, _scaled(widths[0], digits), digits).index(numbers[begin:end])
+        index = EqualIntervals(origin, _scaled(widths[0], digits), digits).index(numbers[begin:end])
         levels = []
         for width in (_scaled(w, digits) for w in widths):
             bins = index // (width // _scaled(widths[0], digits))
@@ -350,15 +350,15 @@ def first_at_least(values: AnyArray, bound: int | float | Fraction) -> int:
 
 
 @dataclass(frozen=True)
-class Grid:
+class EqualIntervals:
     """Equal intervals: the k-th starts at (origin + k * width) / 10 ** digits.
 
     Examples
     --------
-    >>> grid = Grid(origin=0, width=1, digits=1)
+    >>> grid = EqualIntervals(origin=0, width=1, digits=1)
     >>> grid.index(np.array([0.3, 0.1 + 0.2, 0.7])).tolist()
     [3, 3, 7]
-    >>> Grid(0, 5, 0).index(np.array([-1, 4, 5])).tolist()
+    >>> EqualIntervals(0, 5, 0).index(np.array([-1, 4, 5])).tolist()
     [-1, 0, 1]
     """
 

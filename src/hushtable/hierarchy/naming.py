@@ -35,7 +35,7 @@ class Naming(ABC):
         return np.array([label is not None for label in labels], dtype=np.bool_)
 
     def local(self, labels: Sequence[str | None]) -> BoolArray:
-        """Return which nodes just above the leaves are in no node that the policy names, except for the root.
+        """Return which nodes directly above the leaves are below no node that the policy names, except the root.
 
         Classes below these are named by their values even if the lowest node above them is the root: which node
         that is would reveal something about the values of others.

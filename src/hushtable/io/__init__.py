@@ -1,5 +1,5 @@
-"""Reading and writing tables: the border to files and DataFrame libraries.
+"""Reading and writing tables: the interface to files and DataFrame libraries.
 
-The internal table is a ``pyarrow.Table``. ``files`` dispatches by the ending of a file's name, ``frames`` converts
-DataFrames, ``text`` says how a value looks as text.
+The internal table is a ``pyarrow.Table``. ``files`` dispatches by file suffix, ``frames`` converts DataFrames, and
+``text`` defines the text form of values.
 """

@@ -1,8 +1,8 @@
-"""Writing so that a file or folder is either complete or not there.
+"""Atomic writing: a file or folder is either complete or absent.
 
-Everything is written beside its target under a hidden temporary name, flushed to the disk and renamed into place.
-Whatever goes wrong (a full disk, an error, Ctrl-C), the temporary is removed and the target is as it was. After a kill
-the target is as it was, and whoever next writes it removes the temporary (``hushtable.io.temporary``).
+Everything is written next to its target under a hidden temporary name, flushed to disk and renamed into place. On any
+failure (a full disk, an error, Ctrl-C), the temporary is removed and the target is unchanged. After a kill, the target
+is unchanged too, and the next process that writes it removes the temporary (``hushtable.io.temporary``).
 """
 
 from __future__ import annotations
@@ -65,7 +65,7 @@ def reported(path: str | os.PathLike[str]) -> Iterator[None]:
 
 @contextmanager
 def named(hidden: Path, path: str | os.PathLike[str]) -> Iterator[None]:
-    """Let errors inside the block speak of the path that the user knows, not of where it is written meanwhile.
+    """Name the user's path in errors inside the block, not the temporary one.
 
     Examples
     --------
@@ -78,7 +78,7 @@ def named(hidden: Path, path: str | os.PathLike[str]) -> Iterator[None]:
         yield
     except HushtableError as error:
         shown, known = str(hidden), str(Path(path))
-        # messages quote paths, which writes some characters in another way
+        # messages quote paths, which escapes some characters
         pairs = ((repr(shown)[1:-1], repr(known)[1:-1]), (shown, known))
         for here, there in pairs:
             error.message, error.hint = error.message.replace(here, there), error.hint.replace(here, there)
@@ -94,12 +94,12 @@ def atomic_file(path: str | os.PathLike[str], *, mode: int = 0o666) -> Iterator[
     ----------
     path : path
     mode : int
-        Who may use it, before the process's umask; from its first byte on.
+        Permissions from the first byte on, before the process's umask.
 
     Raises
     ------
     OutputError
-        If it cannot be written: no such folder, no permission, disk full, or the target is no regular file.
+        If it cannot be written: no such folder, no permission, disk full, or the target is not a regular file.
 
     Examples
     --------
@@ -142,7 +142,7 @@ def sync_folder(path: Path) -> None:
 
 
 def atomic_write_text(path: str | os.PathLike[str], text: str) -> None:
-    r"""Write a text file (UTF-8, line ends as they are), completely or not at all.
+    r"""Write a text file (UTF-8, line ends unchanged), completely or not at all.
 
     Examples
     --------
@@ -164,20 +164,20 @@ def atomic_folder(
     owned: Sequence[str] = (),
     together: ExitStack | None = None,
 ) -> Iterator[Path]:
-    """Fill a temporary folder beside the target; it is renamed into place when the block ends without an error.
+    """Fill a temporary folder next to the target; it is renamed into place when the block ends without an error.
 
     Parameters
     ----------
     path : path
-        The folder to make. Parents are made as needed. An existing empty folder is used.
+        The folder to create, with its parents. An existing empty folder is used.
     overwrite : bool
-        Replace a folder that is not empty, as a whole. Only files are replaced that are written again or that
-        match ``owned``; a folder that holds anything else is refused, since it would be lost.
+        Replace a folder that is not empty, as a whole. It may only contain files that are written again or match
+        ``owned``; a folder with anything else is refused, since that would be lost.
     owned : sequence of str
         Patterns such as ``"*.csv"`` of files that earlier runs may have left there.
     together : ExitStack, optional
-        What has to be complete with the folder, such as a transaction: it is closed when everything but the renaming
-        is done, and where that fails there is no folder.
+        What must be completed with the folder, such as a transaction: it is closed just before the renaming, and if
+        that fails, there is no folder.
 
     Raises
     ------
@@ -205,9 +205,9 @@ def atomic_folders(
     owned: Sequence[Sequence[str]] = (),
     together: ExitStack | None = None,
 ) -> Iterator[list[Path]]:
-    """Fill several folders like ``atomic_folder``: where one of them fails, all are as they were.
+    """Fill several folders like ``atomic_folder``: if one of them fails, all are unchanged.
 
-    They are renamed one after the other, the first of them last: only a kill can come between.
+    They are renamed one after the other, the first of them last; only a kill can interrupt this.
 
     Examples
     --------
@@ -225,7 +225,7 @@ def atomic_folders(
         places = []
         for target, path in zip(targets, paths, strict=True):
             held.enter_context(reported(path))
-            # what is not finished, or not verified, is nobody else's business; the folder inside has the usual mode
+            # unfinished or unverified output is private; the folder inside has the usual mode
             hidden = held.enter_context(held_temporary(target, lambda new: new.mkdir(mode=0o700, parents=True)))
             places.append(hidden / target.name)
             places[-1].mkdir()
@@ -249,12 +249,12 @@ def atomic_folders(
 
 
 def check_replaceable(path: str | os.PathLike[str]) -> None:
-    """Refuse a folder that no other can take the place of: a folder is written as a whole.
+    """Refuse a folder that cannot be replaced, since a folder is written as a whole.
 
     Raises
     ------
     OutputError
-        If a file system begins at the path, or this process works in it.
+        If the path is a mount point, or the current folder of this process.
 
     Examples
     --------
@@ -266,7 +266,7 @@ def check_replaceable(path: str | os.PathLike[str]) -> None:
     if os.path.ismount(target):
         reason = "a file system begins there"
     elif os.path.isdir(target) and os.path.samefile(target, os.curdir):
-        # whoever stands in a folder that is replaced stands in one that is gone
+        # a process whose current folder is replaced is left in a deleted one
         reason = "it is the folder you are in, which cannot be replaced"
     else:
         return
@@ -308,7 +308,7 @@ def _sync_files(folder: Path) -> None:
 
 
 def _swap(temporary: Path, target: Path) -> Callable[[], object]:
-    """Put a folder into its place, and what was there into the temporary; return what takes that back."""
+    """Move a folder into place, and its predecessor into the temporary; return a function that undoes this."""
     if not target.is_dir():
         os.replace(temporary, target)
         return lambda: os.replace(target, temporary)
@@ -320,7 +320,7 @@ def _swap(temporary: Path, target: Path) -> Callable[[], object]:
             back.callback(os.replace, target, temporary)
             return back.pop_all().close
     if not _exchanged(temporary, target):
-        old = beside(target, f"{secrets.token_hex(6)}.old")  # not inside the temporary: after a kill nobody sweeps it
+        old = beside(target, f"{secrets.token_hex(6)}.old")  # outside the temporary, so that it survives a kill
         os.replace(target, old)
         try:
             os.replace(temporary, target)
@@ -328,11 +328,11 @@ def _swap(temporary: Path, target: Path) -> Callable[[], object]:
             os.replace(old, target)
             raise
         os.replace(old, temporary)
-    return lambda: _swap(temporary, target)  # what was there goes with the temporary
+    return lambda: _swap(temporary, target)  # the predecessor is removed with the temporary
 
 
 def _exchanged(one: Path, other: Path) -> bool:
-    """Exchange two folders in one step, which no kill can come between; False where the system cannot (only Linux)."""
+    """Exchange two folders in one atomic step; False if the system does not support it (only Linux does)."""
     try:
         rename = ctypes.CDLL(None).renameat2
     except (OSError, AttributeError, TypeError):

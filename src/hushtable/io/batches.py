@@ -38,6 +38,6 @@ def rebatch(tables: Iterable[pa.Table], rows: int) -> Iterator[pa.RecordBatch]:
 
 
 def _together(table: pa.Table) -> list[pa.RecordBatch]:
-    """One batch; several where a column has more than 2 GiB of text."""
+    """One batch; several if a column has more than 2 GiB of text."""
     batches: list[pa.RecordBatch] = table.unify_dictionaries().combine_chunks().to_batches()
     return batches

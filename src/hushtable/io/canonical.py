@@ -1,4 +1,4 @@
-"""Data as text in one way only, so that equal data have equal hashes."""
+"""Canonical text of data, so that equal data have equal hashes."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ __all__ = ["canonical_json", "digest", "table_digest"]
 
 
 def canonical_json(data: Any) -> str:
-    """Return plain data as JSON in which equal numbers are written alike. Order is kept: a policy's order counts.
+    """Return plain data as JSON in which equal numbers are written alike. Order is kept: a policy's order matters.
 
     Examples
     --------
@@ -36,7 +36,7 @@ def digest(data: Any) -> str:
 
 
 def table_digest(table: pa.Table) -> bytes:
-    """Return the SHA-256 of the cells of a table, whatever their types in memory and however they are stored.
+    """Return the SHA-256 of the cells of a table, regardless of their types and storage.
 
     Examples
     --------

@@ -1,7 +1,7 @@
 """Reading CSV: every column as dictionary-encoded text.
 
 Types are decided later, by ``hushtable.schema``: a postcode keeps its leading zero and an empty cell stays ``''``.
-UTF-8 with or without byte-order mark, any line ends, quoted line breaks, and .gz are understood. Empty lines are
+UTF-8 with or without byte-order mark, any line ends, quoted line breaks, and .gz are supported. Empty lines are
 skipped, except in files with one column, where an empty line is an empty cell.
 """
 
@@ -20,7 +20,7 @@ from hushtable.errors import DataError
 from hushtable.io.formulas import bare_formulas
 from hushtable.io.formulas import unescape_formulas as unescape
 from hushtable.io.names import select_names
-from hushtable.io.sniff import Head, diagnose, ends_inside_quotes, not_utf8, read_head
+from hushtable.io.sniff import CsvHead, diagnose, ends_inside_quotes, not_utf8, read_head
 
 __all__ = ["csv_names", "iter_csv", "read_csv"]
 
@@ -45,11 +45,11 @@ def read_csv(
     path : path
         A name that ends in .gz is decompressed.
     delimiter : str, optional
-        Found among comma, semicolon, tab and bar where left out.
+        Defaults to the one detected: comma, semicolon, tab or bar.
     columns : sequence of str, optional
         Read only these, in this order.
     unescape_formulas : bool
-        Undo the apostrophes that ``hushtable.io.formulas.guard_table`` puts before cells a spreadsheet would run.
+        Remove the apostrophes that ``hushtable.io.formulas.guard_table`` puts before cells a spreadsheet would run.
 
     Returns
     -------
@@ -129,7 +129,7 @@ def csv_names(
     return _names(read_head(Path(path), delimiter), unescape_formulas)
 
 
-def _names(head: Head, unescape_formulas: bool) -> list[str]:
+def _names(head: CsvHead, unescape_formulas: bool) -> list[str]:
     if not unescape_formulas:
         return list(head.names)
     names: list[str] = unescape(pa.array(head.names, pa.string())).to_pylist()
@@ -138,7 +138,7 @@ def _names(head: Head, unescape_formulas: bool) -> list[str]:
 
 def _prepare(
     path: Path, delimiter: str | None, columns: Sequence[str] | None, unescape_formulas: bool
-) -> tuple[Head, list[str], dict[str, object]]:
+) -> tuple[CsvHead, list[str], dict[str, object]]:
     """The file's head, the names of the columns to return, and the options for Arrow's reader."""
     head = read_head(path, delimiter)
     shown = _names(head, unescape_formulas)
@@ -170,7 +170,7 @@ def _prepare(
     return head, wanted, options
 
 
-def _guarded(path: Path, head: Head, step: Callable[[], T]) -> T:
+def _guarded(path: Path, head: CsvHead, step: Callable[[], T]) -> T:
     """Run one step of Arrow's reader; its messages quote rows, so they are replaced, never forwarded."""
     problem = ""
     try:
@@ -191,7 +191,7 @@ def _guarded(path: Path, head: Head, step: Callable[[], T]) -> T:
 
 
 def _finish(path: Path, table: pa.Table, names: list[str], escapes: _Escapes | None) -> pa.Table:
-    """Name the columns, and take the guard against formulas off where ``escapes`` notes which cells had it so far."""
+    """Name the columns, and remove the apostrophes of guarded cells if ``escapes`` tracks them."""
     table = table.rename_columns(names)
     if escapes is None:
         return table
@@ -206,7 +206,7 @@ def _finish(path: Path, table: pa.Table, names: list[str], escapes: _Escapes | N
                 escapes.add((name, False))
             chunks.append(pa.DictionaryArray.from_arrays(chunk.indices, plain))
         if {(name, True), (name, False)} <= escapes:
-            # two cells that the file tells apart would be one
+            # two cells that differ in the file would become equal
             raise DataError(
                 f"Column {name!r} of the file {str(path)!r} has cells that a spreadsheet would run both with the "
                 "apostrophe that guards them and without.",

@@ -1,4 +1,4 @@
-"""Writing CSV: UTF-8, fields quoted only where needed, dictionaries kept as dictionaries.
+"""Writing CSV: UTF-8, fields quoted only if needed, dictionaries kept as dictionaries.
 
 Text is prepared on each column's distinct values, and rows are joined by Arrow in slices: no cell becomes a Python
 object, and the bytes do not depend on Arrow's own CSV writer.
@@ -67,7 +67,7 @@ def write_csv_header(names: Sequence[str], out: Writer, *, delimiter: str = ",")
 
 
 def write_csv_rows(table: pa.Table, out: Writer, *, delimiter: str = ",") -> None:
-    r"""Write rows without a header: some of a table that is written piece by piece.
+    r"""Write rows without a header, for a table that is written piece by piece.
 
     Examples
     --------
@@ -111,7 +111,7 @@ def _decoded(column: pa.DictionaryArray, alone: bool) -> pa.Array:
 
 
 def _fields(text: pa.Array, delimiter: str, alone: bool) -> pa.Array:
-    """Each text as a CSV field, quoted where it must be."""
+    """Each text as a CSV field, quoted if necessary."""
     needs = pc.match_substring(text, delimiter)
     for sign in ('"', "\n", "\r"):
         needs = pc.or_(needs, pc.match_substring(text, sign))

@@ -1,7 +1,7 @@
-"""Dictionary-encoded columns: one dictionary per column, holding nothing that does not occur.
+"""Dictionary-encoded columns: one dictionary per column, with only values that occur.
 
-A dictionary that outlives a filter still holds the values of the rows that were removed, and Arrow and Parquet
-files store it whole: a suppressed person's value would be published. Everything written goes through ``compact``.
+After a filter, a dictionary still has the values of the removed rows, and Arrow and Parquet files store it completely:
+a suppressed person's value would be published. Everything that is written goes through ``compact``.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ _SLICE = 1 << 20
 
 
 def encode(column: pa.Array | pa.ChunkedArray) -> pa.DictionaryArray:
-    """Return the column as one dictionary array whose dictionary holds exactly the values that occur, once each.
+    """Return the column as one dictionary array whose dictionary has exactly the values that occur, once each.
 
     Examples
     --------
@@ -70,7 +70,7 @@ def encode(column: pa.Array | pa.ChunkedArray) -> pa.DictionaryArray:
 
 
 def _joined(chunks: list[pa.DictionaryArray]) -> list[pa.DictionaryArray]:
-    """Join chunks that share one dictionary, which may be as long as all of them: it is to be looked at once."""
+    """Join chunks that share one dictionary, which may be long, so that it is processed once."""
     places = {_place(chunk.dictionary) for chunk in chunks}
     if len(chunks) == 1 or len(places) > 1:
         return chunks
@@ -79,7 +79,7 @@ def _joined(chunks: list[pa.DictionaryArray]) -> list[pa.DictionaryArray]:
 
 
 def _place(values: pa.Array) -> tuple[int, ...]:
-    """Where an array is in memory."""
+    """The memory address of an array."""
     buffers = (0 if buffer is None else buffer.address for buffer in values.buffers())
     return len(values), values.offset, *buffers
 
@@ -110,7 +110,7 @@ def value_type(kind: pa.DataType) -> pa.DataType:
 
 
 def value_ranks(values: pa.Array) -> npt.NDArray[np.int64]:
-    """Return the rank of each value, from 1; equal ones share a rank, -0.0 comes before 0.0, another cell in a file.
+    """Return the rank of each value, from 1; equal ones share a rank, but -0.0, another cell in a file, precedes 0.0.
 
     Examples
     --------
@@ -131,7 +131,7 @@ def value_ranks(values: pa.Array) -> npt.NDArray[np.int64]:
 
 
 def null_last(array: pa.DictionaryArray) -> pa.Array:
-    """Return the positions in the dictionary; null is the one behind the last.
+    """Return the positions in the dictionary; null is one after the last.
 
     Examples
     --------
@@ -140,7 +140,7 @@ def null_last(array: pa.DictionaryArray) -> pa.Array:
     """
     if not array.indices.null_count:
         return array.indices
-    # the type of the indices need not hold one more
+    # the type of the indices may be too small for one more
     return array.indices.cast(pa.int64()).fill_null(len(array.dictionary))
 
 
@@ -202,7 +202,7 @@ def from_codes(
     codes : integer array
     dictionary : pyarrow.Array
     index_type : pyarrow.DataType, optional
-        The smallest signed type that fits, where left out.
+        Defaults to the smallest signed type that fits.
 
     Examples
     --------
@@ -228,7 +228,7 @@ def smallest_index(size: int) -> pa.DataType:
 
 
 def compact(table: pa.Table) -> pa.Table:
-    """Return the table with dictionaries that hold only values that occur, and without metadata.
+    """Return the table with dictionaries of only the values that occur, and without metadata.
 
     Examples
     --------
@@ -241,7 +241,7 @@ def compact(table: pa.Table) -> pa.Table:
 
 
 def decode(column: pa.Array | pa.ChunkedArray) -> pa.Array | pa.ChunkedArray:
-    """Return a dictionary column as plain values; any other column as it is.
+    """Return a dictionary column as plain values; any other column unchanged.
 
     Examples
     --------
@@ -256,7 +256,7 @@ def decode(column: pa.Array | pa.ChunkedArray) -> pa.Array | pa.ChunkedArray:
 
 
 def plain_bytes(batch: pa.RecordBatch) -> int:
-    """Return about how many bytes the values take when each row has its own: a dictionary may be far smaller.
+    """Return the approximate size in bytes if each row has its own value: a dictionary may be far smaller.
 
     Examples
     --------
@@ -288,10 +288,10 @@ def _plain_bytes(column: pa.Array) -> int:
 
 
 def _lengths(values: pa.Array) -> npt.NDArray[np.int64]:
-    """Bytes of each text; 0 for what has few."""
+    """Bytes of each text; 0 for other values."""
     kind = values.type
     if pa.types.is_string_view(kind) or pa.types.is_binary_view(kind):
-        # a view begins with the length of what it shows
+        # a view begins with the length of its text
         views = np.frombuffer(values.buffers()[1], np.int32)[4 * values.offset :: 4][: len(values)]
         return np.where(values.is_valid().to_numpy(zero_copy_only=False), views, 0).astype(np.int64)
     sized = pa.types.is_large_string(kind) or pa.types.is_large_binary(kind)

@@ -1,4 +1,4 @@
-"""Reading a file into dictionary columns with the smallest indices that fit: a byte or two a cell."""
+"""Reading a file into dictionary columns with the smallest indices that fit: a byte or two per cell."""
 
 from __future__ import annotations
 
@@ -27,9 +27,9 @@ BATCH_ROWS = 1 << 18
 def read_coded(
     path: Source | Sequence[Source], columns: Sequence[str] | None = None, *, unescape_formulas: bool = False
 ) -> pa.Table:
-    """Read a table, a folder with its parts, an address, or several, so that few values take one byte a row.
+    """Read a table, a folder with its parts, an address, or several, with one byte per row for columns of few values.
 
-    Every column comes as a dictionary array, values in order of first occurrence, null as null.
+    Every column is a dictionary array, with values in order of first occurrence, and null as null.
 
     Raises
     ------
@@ -53,7 +53,7 @@ def read_coded(
 def count_coded(
     path: Source | Sequence[Source], columns: Sequence[str] | None = None
 ) -> tuple[pa.Table, npt.NDArray[np.int64]]:
-    """Read a table as ``read_coded`` does, but equal rows once, in no order; return how many there are of each, too.
+    """Read the distinct rows of a table as ``read_coded`` does, in no order, and the number of each.
 
     Examples
     --------
@@ -90,9 +90,9 @@ def count_coded(
 def count_neighbours(
     path: Source | Sequence[Source], columns: Sequence[str], rows: int, *, unescape_formulas: bool = False
 ) -> tuple[pa.Table, npt.NDArray[np.int64]]:
-    """Read a table as ``read_coded`` does, but neighbors that are equal once; return how many rows each stands for.
+    """Read a table as ``read_coded`` does, but with equal adjacent rows once; return the number of rows of each.
 
-    Memory follows them, and a piece of at most ``rows`` rows for each core.
+    Memory grows with their number, plus a piece of at most ``rows`` rows for each core.
 
     Examples
     --------
@@ -135,7 +135,7 @@ def _plain_codes(column: pa.ChunkedArray) -> pa.DictionaryArray:
 
 
 def _count_wide(table: pa.Table, sizes: Sequence[int]) -> tuple[pa.Table, npt.NDArray[np.int64]]:
-    """Count equal rows where their combinations are too many for one number: those that occur are numbered anew."""
+    """Count equal rows if there are too many combinations for one number: those that occur are renumbered."""
     label, span = np.zeros(table.num_rows, dtype=np.int64), 1
     for column, size in zip(table.columns, sizes, strict=True):
         if span * size >= 2**62:
@@ -195,7 +195,7 @@ class _Gatherer:
         self._gaps: list[npt.NDArray[np.bool_] | None] = []
 
     def add(self, array: pa.Array) -> None:
-        """Take the next rows; places in the batch's own dictionary are kept, in the fewest bytes."""
+        """Add the next rows; places in the batch's own dictionary are stored in the fewest bytes."""
         if pa.types.is_dictionary(array.type) and (
             array.dictionary.null_count or len(array.dictionary.unique()) < len(array.dictionary)
         ):
@@ -234,7 +234,7 @@ class _Gatherer:
         return pa.DictionaryArray.from_arrays(pa.array(out, mask=gaps), self.values)
 
     def add_to(self, key: npt.NDArray[Any], stride: int) -> None:
-        """Add to each row's key the place of its value, times a stride; null is behind the last."""
+        """Add to each row's key the place of its value, times a stride; null comes last."""
         kind = key.dtype.type
         for rows, cells, _ in self._cells(
             to_codes(self._joined).astype(kind) * kind(stride), kind(len(self.values) * stride)
@@ -244,9 +244,9 @@ class _Gatherer:
     def _cells(
         self, of_value: npt.NDArray[Any], of_gap: Any
     ) -> Iterator[tuple[slice, npt.NDArray[Any], npt.NDArray[np.bool_] | None]]:
-        """Look up each batch's cells among numbers of the values; yield its rows, their numbers and which are null.
+        """Look up the numbers of each batch's cells; yield its rows, their numbers and which are null.
 
-        What was collected is gone afterwards.
+        This consumes the collected batches.
         """
         at = first = 0
         for batch, values in enumerate(self._values):

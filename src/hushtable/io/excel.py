@@ -1,4 +1,4 @@
-"""Reading Excel workbooks (.xlsx): one sheet, whose first row holds the names. Needs openpyxl."""
+"""Reading Excel workbooks (.xlsx): one sheet, with column names in the first row. Needs openpyxl."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ __all__ = ["read_excel", "sheet_names", "unpacked_excel"]
 _FORMULA = re.compile(rb"<(?:\w+:)?f[ />]")
 _READABLE = ("text and numbers", "text and dates")
 _ITEM = 32
-"""Bytes that an element, an attribute or an empty cell is counted as."""
+"""Bytes that an element, an attribute or an empty cell counts as."""
 
 
 def read_excel(
@@ -36,7 +36,7 @@ def read_excel(
 ) -> pa.Table:
     """Read one sheet of a workbook, formulas as their last computed values.
 
-    A column that holds text beside numbers or dates is read as text.
+    A column that mixes text with numbers or dates is read as text.
 
     Parameters
     ----------
@@ -49,7 +49,7 @@ def read_excel(
     Raises
     ------
     DataError
-        Also if formulas have no stored result: these cells would be missing in silence.
+        Also if formulas have no stored result: these cells would be silently missing.
 
     Examples
     --------
@@ -63,7 +63,7 @@ def read_excel(
     """
     file = Path(path)
     where = f"The file {str(file)!r}"
-    with open_bytes(file):  # a missing file or a folder is reported in our words
+    with open_bytes(file):  # reports a missing file or a folder
         pass
     with _book(file) as book:
         found = _sheet(book, sheet, where)
@@ -98,7 +98,7 @@ def sheet_names(path: str | os.PathLike[str]) -> list[str]:
 
 
 def unpacked_excel(path: str | os.PathLike[str], most: int) -> int:
-    """Return about how many bytes a workbook unpacks to; some number above ``most`` where it is more, found early.
+    """Return the approximate unpacked size of a workbook in bytes; stops early with a number above ``most``.
 
     Raises
     ------
@@ -119,7 +119,7 @@ def unpacked_excel(path: str | os.PathLike[str], most: int) -> int:
     seen = 0
     try:
         with zipfile.ZipFile(file) as packed:
-            # no program unpacks more of a part than is written here
+            # no program unpacks more of a part than this
             seen = sum(part.file_size for part in packed.infolist())
             items = 0
             for part in packed.infolist():
@@ -136,7 +136,7 @@ def unpacked_excel(path: str | os.PathLike[str], most: int) -> int:
 
 
 def _items(packed: zipfile.ZipFile, part: zipfile.ZipInfo, most: int) -> int:
-    """The elements and attributes of a part, of which a reader makes objects; at most some more than ``most``."""
+    """Number of elements and attributes of a part, which become objects of a reader; counts to about ``most``."""
     items = 0
 
     def begin(_: str, attributes: list[str]) -> None:
@@ -151,13 +151,13 @@ def _items(packed: zipfile.ZipFile, part: zipfile.ZipInfo, most: int) -> int:
             try:
                 parser.Parse(piece)
             except expat.ExpatError:
-                # a picture, say; a sheet that is no XML is found when it is read
+                # a picture, for example; a sheet that is not XML is detected on reading
                 return items
     return items
 
 
 def _text_bytes(path: Path, most: int) -> int:
-    """The size of the sheets as text: cells may share one long text, and rows and columns may be left out."""
+    """The size of the sheets as text: cells may share one long text, and rows and columns may be omitted."""
     seen = 0
     with _book(path) as book:
         for sheet in book.worksheets:
@@ -181,11 +181,11 @@ def _book(path: Path, *, formulas: bool = False) -> Iterator[Any]:
     with path.open("rb") as stream:
         book = None
         try:
-            # rows are read as they are asked for, so that a large sheet is never held as objects
+            # rows are read on demand, so that a large sheet is never in memory as objects
             book = openpyxl.load_workbook(stream, data_only=not formulas, read_only=True, keep_links=False)
         except MemoryError:
             raise
-        except Exception:  # what a damaged file trips in there is anybody's guess: zlib, XML, a missing attribute, ...
+        except Exception:  # a damaged file may cause any error: zlib, XML, a missing attribute, ...
             book = None
         if book is None or not book.worksheets:
             raise _damaged(path)
@@ -235,7 +235,7 @@ def _others(sheet: Any) -> str:
 
 
 def _check_formulas(path: Path, sheet: Any, names: Sequence[str], where: str) -> None:
-    """Refuse a sheet with formulas that no program has computed: what is read of them is an empty cell."""
+    """Refuse a sheet with formulas that no program has computed: they are read as empty cells."""
     if not _may_have_formulas(path):
         return
     lacking: dict[str, int] = {}
@@ -264,7 +264,7 @@ def _may_have_formulas(path: Path) -> bool:
                 before = b""
                 with packed.open(name) as stream:
                     while piece := stream.read(1 << 20):
-                        # of a sheet only a formula is an element whose name is f alone
+                        # in a sheet, only a formula is an element named f
                         if _FORMULA.search(before + piece):
                             return True
                         before = piece[-16:]
@@ -285,7 +285,7 @@ def _label(cell: Any) -> str | None:
 def _column(name: str, cells: list[Any], where: str) -> pa.Array:
     mixed = mixed_kinds(cells)
     if mixed in _READABLE:
-        # numbers beside "n/a": what the same sheet would be as CSV, so that missing_values can name the marker
+        # numbers mixed with "n/a": read as in CSV, so that missing_values can name the marker
         labels = {cell: _label(cell) for cell in set(cells)}
         return pa.array([labels[cell] for cell in cells], pa.string())
     if mixed:

@@ -1,4 +1,4 @@
-"""Numbers for people, as the command line and the studio show them."""
+"""Formatting of numbers for people, in the command line and the studio."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def number(value: float | None) -> str:
 
 
 def share(part: float) -> str:
-    """Return a share as a percentage that never rounds something to nothing.
+    """Return a share as a percentage that never rounds a positive share to zero.
 
     Examples
     --------

@@ -10,9 +10,9 @@ ending                     read  write
 .xlsx                      yes   no
 ========================== ===== =====
 
-Reading .xlsx needs the package openpyxl. Writing is atomic: the file is complete or not there. Instead of a path there
+Reading .xlsx needs the package openpyxl. Writing is atomic: the file is complete or absent. Instead of a path, there
 may be an address: of a table in a database (``hushtable.io.sql``) or of Parquet in a store (``hushtable.io.remote``).
-Formats other than CSV are imported when they are first met.
+Modules for formats other than CSV are imported on first use.
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ _COMPRESSED = ("csv", "tsv")
 
 
 def _format(path: Path) -> tuple[str, bool]:
-    """The format that a name stands for, and whether it is compressed; ``""`` where it is unknown."""
+    """The format that a name stands for, and whether it is compressed; ``""`` if it is unknown."""
     name = path.name.lower()
     compressed = name.endswith(".gz")
     ending = os.path.splitext(name.removesuffix(".gz"))[1]
@@ -121,7 +121,7 @@ def read_table(
     columns : sequence of str, optional
         Read only these, in this order.
     delimiter : str, optional
-        For CSV; found where left out.
+        For CSV. Defaults to the detected one.
     unescape_formulas : bool
         For CSV: undo what ``guard_table`` does to cells that a spreadsheet would run.
     sheet : str, optional
@@ -149,7 +149,7 @@ def read_table(
     if sheet is not None and found != "excel":
         raise UsageError(f"{shown(path)!r} has no sheets.", code="no-sheet", hint="Only .xlsx files have.")
     if found == "sql":
-        from hushtable.io.sql.access import read_sql
+        from hushtable.io.sql import read_sql
 
         return read_sql(str(path), columns=columns)
     if found in ("store", "parquet"):
@@ -176,7 +176,7 @@ def iter_batches(
     delimiter: str | None = None,
     unescape_formulas: bool = False,
 ) -> Iterator[pa.RecordBatch]:
-    """Read a table in batches of ``batch_rows`` rows; CSV, Parquet and databases are never held whole.
+    """Read a table in batches of ``batch_rows`` rows; CSV, Parquet and databases are never completely in memory.
 
     Dictionaries differ from batch to batch; otherwise see ``read_table``.
 
@@ -197,7 +197,7 @@ def iter_batches(
         return rebatch((with_values(pa.Table.from_batches([b]), path, wanted) for b in batches), batch_rows)
     found, file = _kind_of(path)
     if found == "sql":
-        from hushtable.io.sql.access import iter_sql
+        from hushtable.io.sql import iter_sql
 
         return iter_sql(str(path), columns, batch_rows)
     if found in ("store", "parquet"):
@@ -216,7 +216,7 @@ def iter_batches(
 
 
 def column_names(path: Source, *, delimiter: str | None = None, unescape_formulas: bool = False) -> list[str]:
-    """Return the column names of a table, without reading its rows where the format allows that.
+    """Return the column names of a table, without reading its rows if the format allows that.
 
     Examples
     --------
@@ -231,7 +231,7 @@ def column_names(path: Source, *, delimiter: str | None = None, unescape_formula
         return own_columns(path, None, own_names)[1]
     found, file = _kind_of(path)
     if found == "sql":
-        from hushtable.io.sql.access import sql_names
+        from hushtable.io.sql import sql_names
 
         return sql_names(str(path))
     if found in ("store", "parquet"):
@@ -248,8 +248,8 @@ def write_table(table: pa.Table, path: Source) -> None:
     """Write a table to a file, a store or a new table of a database, completely or not at all.
 
     In CSV files, cells and column names that a spreadsheet would run get a leading apostrophe: they begin with ``=``,
-    ``+``, ``-`` or ``@``, maybe after white space, or with a tab or a line end, and are no plain numbers. Values that
-    no longer occur are dropped from dictionaries, and schema metadata is not written.
+    ``+``, ``-`` or ``@``, possibly after white space, or with a tab or a line end, and are not plain numbers. Values
+    that no longer occur are dropped from dictionaries, and schema metadata is not written.
 
     Parameters
     ----------
@@ -273,7 +273,7 @@ def write_table(table: pa.Table, path: Source) -> None:
     if is_url(path):
         url = Url.of(str(path))
         if url.scheme in DATABASES:
-            from hushtable.io.sql.access import write_sql
+            from hushtable.io.sql import write_sql
 
             write_sql(table, str(path))
             return
@@ -302,7 +302,7 @@ def write_table(table: pa.Table, path: Source) -> None:
         elif found == "arrow":
             feather.write_feather(compact(table), out)
         elif compressed:
-            # A fixed time and no file name keep the bytes a function of the table.
+            # a fixed time and no file name, so that the bytes depend only on the table
             with gzip.GzipFile(filename="", mode="wb", fileobj=out, mtime=0) as packed:
                 write_csv(table, packed, delimiter=_delimiter(found, None) or ",")
         else:

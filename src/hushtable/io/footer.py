@@ -1,8 +1,8 @@
-"""Parquet files of one row group each, put together into the file that one writer would have written.
+"""Join Parquet files of one row group each into the file that one writer would have written.
 
-Row groups can then be compressed by all cores. Only the footer says where things are: it is read, its offsets are
-moved, and it is written again, in the compact protocol of Thrift. What each field means is in the Parquet format;
-fields that are not named here are passed on.
+Row groups can then be compressed on all cores. Only the footer has positions: it is read, its offsets are adjusted, and
+it is written again, in the compact protocol of Thrift. The Parquet format defines the fields; those that are not named
+here are copied.
 """
 
 from __future__ import annotations
@@ -75,7 +75,7 @@ def join_groups(files: Iterable[bytes], out: _Out) -> None:
 
 
 def claimed_values(path: Path) -> int:
-    """Return how many values a file says that its columns have; -1 if its footer is damaged.
+    """Return the number of values that a file states for its columns; -1 if its footer is damaged.
 
     A list of a billion equal values takes a few bytes, and PyArrow ends the process when asked about damaged columns.
 
@@ -102,7 +102,7 @@ def claimed_values(path: Path) -> int:
 
 
 def _moved(group: Fields, by: int, number: int) -> Fields:
-    """The description of a row group that stands so many bytes later, as the one of that number."""
+    """The description of a row group, moved by some bytes and renumbered."""
     _move(group, (_GROUP_OFFSET,), by)
     if _ORDINAL in group:
         group[_ORDINAL] = (group[_ORDINAL][0], number)
@@ -115,7 +115,7 @@ def _moved(group: Fields, by: int, number: int) -> Fields:
 def _move(fields: Fields, numbers: Iterable[int], by: int) -> None:
     for number in numbers:
         kind, value = fields.get(number, (0, 0))
-        if value:  # 0 says that there is none
+        if value:  # 0 means none
             fields[number] = (kind, value + by)
 
 
@@ -156,7 +156,7 @@ def _read_struct(data: io.BytesIO) -> Fields:
         else:
             number = _read(_INTEGERS[0], data)
         kind = head & 15
-        # a field's truth is its type
+        # a boolean field's value is in its type
         fields[number] = (kind, None if kind in (_TRUE, _FALSE) else _read(kind, data))
     return fields
 

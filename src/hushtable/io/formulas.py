@@ -4,8 +4,8 @@ A spreadsheet that opens a CSV file runs cells that begin with ``=``, ``+``, ``-
 space before it, break the line at a tab, a carriage return or a line feed, or take the full-width signs of East Asian
 keyboards for the others. For files that spreadsheets read (``output: {reader: spreadsheet}``), a cell or column name
 that begins with such a sign, after white space or not, or with a tab or a line end, gets a leading apostrophe, unless
-it is a plain number such as ``-5``. A cell that already is one or more apostrophes before all that gets one more, so
-that the escape can be undone exactly. Other programs would take the apostrophe for a part of the label.
+it is a plain number such as ``-5``. A cell that already has apostrophes before all that gets one more, so that the
+escape can be undone exactly. Other programs would take the apostrophe for a part of the label.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ __all__ = ["PLAIN_NUMBER", "bare_formulas", "count_formulas", "escape_formulas",
 PLAIN_NUMBER = r"^[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?$"
 """What counts as a plain number: digits, one decimal point, an exponent; no separators, no percent sign."""
 
-# all white space of Unicode, and the byte order mark, which a program that joins files may take off
+# all white space of Unicode, and the byte-order mark, which programs that join files may remove
 _DANGEROUS = r"^'*([\t\r\n]|[\s\v\x{1C}-\x{1F}\x{85}\p{Z}\x{FEFF}]*[=+\-@\x{FF1D}\x{FF0B}\x{FF0D}\x{FF20}])"
 
 
@@ -61,7 +61,7 @@ def guard_table(table: pa.Table) -> pa.Table:
 
 
 def count_formulas(table: pa.Table) -> int:
-    """Return how many cells a spreadsheet would run.
+    """Return the number of cells that a spreadsheet would run.
 
     Examples
     --------

@@ -1,7 +1,7 @@
 """DataFrames in, the same kind of DataFrame out. An index is never read and never written.
 
-pandas, polars, pyarrow and everything that narwhals understands become a ``pyarrow.Table``; pandas and polars are
-not imported unless the user passes one of their frames.
+pandas, polars, pyarrow and everything that narwhals supports become a ``pyarrow.Table``; pandas and polars are imported
+only if the user passes one of their frames.
 """
 
 from __future__ import annotations
@@ -35,8 +35,8 @@ def to_arrow(frame: Any) -> pa.Table:
     Raises
     ------
     DataError
-        If it is no DataFrame, or one of Spark; if column names are not text or not unique, or if a column mixes kinds
-        of values.
+        If it is not a DataFrame, or is one of Spark; if column names are not text or not unique, or if a column mixes
+        kinds of values.
 
     Examples
     --------
@@ -125,7 +125,7 @@ def _from_pandas(frame: Any) -> pa.Table:
 
 
 def _from_series(name: str, series: Any) -> pa.Array | pa.ChunkedArray:
-    # Arrow's own messages quote the value it stumbled on, so they are replaced, never forwarded.
+    # Arrow's messages quote the offending value, so they are replaced, never forwarded
     try:
         return pa.Array.from_pandas(_as_text(series))
     except (pa.ArrowException, OverflowError, TypeError, ValueError):
@@ -139,7 +139,7 @@ def _from_series(name: str, series: Any) -> pa.Array | pa.ChunkedArray:
 
 
 def _as_text(series: Any) -> Any:
-    """What pandas writes in cells and Arrow has no plain type for: intervals (of pd.cut) and periods, as text."""
+    """Values of pandas without a plain Arrow type, as text: intervals (of pd.cut) and periods."""
     import pandas as pd
 
     kinds = (pd.IntervalDtype, pd.PeriodDtype)
@@ -189,22 +189,21 @@ def _no_columns() -> pa.Table:
 def like(table: pa.Table, frame: Any, as_given: Sequence[str] = ()) -> Any:
     """Return a table as the same kind of DataFrame as ``frame``.
 
-    Dictionary columns become plain values, so no value that does not occur travels along as a category.
+    Dictionary columns become plain values, so that values that do not occur are not included as categories.
 
     Parameters
     ----------
     table : pyarrow.Table
     frame : DataFrame
-        Only its kind matters, and the types of the columns that are ``as_given``.
+        Only its kind matters, and the types of the columns in ``as_given``.
     as_given : sequence of str
         Columns whose values are those of ``frame``: they keep its type (``Int8``, ``boolean``, categories that occur).
 
     Returns
     -------
     DataFrame
-        pandas with a fresh RangeIndex (dates as ``datetime64``, whole numbers with gaps as ``Int64``, or ``UInt64``
-        where stored so); polars, eager also for a LazyFrame; a narwhals frame around the same; otherwise a
-        ``pyarrow.Table``.
+        pandas with a new RangeIndex (dates as ``datetime64``, whole numbers with gaps as ``Int64`` or ``UInt64``);
+        polars, eager even for a LazyFrame; a narwhals frame around one of these; otherwise a ``pyarrow.Table``.
 
     Examples
     --------
@@ -259,14 +258,14 @@ def numbers_like(table: pa.Table, frame: Any) -> pa.Table:
 
 
 def indexed_like(result: Any, given: Any, kept: Any) -> Any:
-    """Give a pandas frame the index of the rows that it was made of; others have none.
+    """Give a pandas frame the index of its source rows; other frames have none.
 
     Parameters
     ----------
     result : DataFrame
     given : DataFrame
     kept : bool array
-        Which rows of ``given`` those of ``result`` are, in order.
+        Which rows of ``given`` are in ``result``, in order.
 
     Examples
     --------
@@ -282,7 +281,7 @@ def indexed_like(result: Any, given: Any, kept: Any) -> Any:
 
 
 def _pandas_like(series: Any, wanted: Any) -> Any:
-    """A column in the type that it was given in, where that type takes its values and tells nothing besides."""
+    """A column in its original type, if that type fits its values and reveals nothing else."""
     import pandas as pd
 
     if isinstance(wanted, pd.CategoricalDtype):
@@ -312,7 +311,7 @@ def _to_pandas(table: pa.Table) -> Any:
 
     columns = {}
     for name, column in zip(table.column_names, table.columns, strict=True):
-        # pandas would turn whole numbers with gaps into floats, which merges neighbors beyond 2**53.
+        # pandas would turn whole numbers with gaps into floats, which merges adjacent ones beyond 2**53
         gaps = pa.types.is_integer(column.type) and column.null_count > 0
         whole = pd.UInt64Dtype() if pa.types.is_uint64(column.type) else pd.Int64Dtype()
         mapper = {column.type: whole}.get if gaps else None

@@ -1,4 +1,4 @@
-"""Small tables as text and as HTML, for what is shown in a terminal or a notebook."""
+"""Small tables as text and as HTML, for terminals and notebooks."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def text_grid(heads: Sequence[str], rows: Sequence[Sequence[Any]]) -> str:
 
 
 def html_grid(heads: Sequence[str], rows: Sequence[Sequence[Any]]) -> str:
-    """Return rows as an HTML table, all of it as text.
+    """Return rows as an HTML table, with all cells escaped.
 
     Examples
     --------
@@ -38,7 +38,7 @@ def html_grid(heads: Sequence[str], rows: Sequence[Sequence[Any]]) -> str:
 
 
 def html_text(text: str) -> str:
-    """Return lines of text as HTML, as they are.
+    """Return lines of text as preformatted HTML.
 
     Examples
     --------

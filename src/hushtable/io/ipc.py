@@ -42,7 +42,7 @@ def read_ipc(path: str | os.PathLike[str], *, columns: Sequence[str] | None = No
     """
     file = Path(path)
     where = f"The file {str(file)!r}"
-    with open_bytes(file):  # a missing file or a folder is reported in our words
+    with open_bytes(file):  # reports a missing file or a folder
         pass
     table = _read(file)
     if table is None:
@@ -62,7 +62,7 @@ def _read(path: Path) -> pa.Table | None:
         if table is None:
             with pa.OSFile(str(path)) as source, pa.ipc.open_stream(source) as reader:
                 table = reader.read_all()
-        # offsets and codes are taken from the file as they are: without this, damaged ones end the process later
+        # offsets and codes are used unchecked: without this, damaged ones crash the process later
         table.validate(full=True)
     except (pa.ArrowException, OSError, ValueError):
         return None
@@ -78,10 +78,10 @@ def _damaged(path: Path) -> DataError:
 
 
 def unpacked_ipc(path: Path, most: int) -> int:
-    """Return about how many bytes a file unpacks to; some number above ``most`` where it is more, found early.
+    """Return the approximate unpacked size of a file in bytes; stops early with a number above ``most``.
 
-    First what its parts say of themselves, which a reader makes room for before it unpacks them; then, as long as that
-    is within ``most``, texts count once for each row that has them.
+    First the stated sizes of its parts, for which a reader allocates memory before unpacking; then, if these are within
+    ``most``, the texts, once for each row that has them.
 
     Raises
     ------
@@ -112,7 +112,7 @@ def unpacked_ipc(path: Path, most: int) -> int:
 
 
 def _parts(source: IO[bytes]) -> Iterator[int]:
-    """Bytes that each part of a file or stream unpacks to, by its own account."""
+    """The stated unpacked size of each part of a file or stream, in bytes."""
     head = source.read(8)
     size = source.seek(0, os.SEEK_END)
     if head.startswith(_MAGIC):
@@ -124,7 +124,7 @@ def _parts(source: IO[bytes]) -> Iterator[int]:
             for at in footer.members(footer.root, list_, 24):
                 (place,) = struct.unpack_from("<q", footer.data, at)
                 yield _part(source, place, size)[0]
-    elif not head.startswith(b"FEA1"):  # the first Feather format packs nothing
+    elif not head.startswith(b"FEA1"):  # the first Feather format does not compress
         place, after = 0, 0
         while place < size:
             unpacked, after = _part(source, place, size)
@@ -135,7 +135,7 @@ def _parts(source: IO[bytes]) -> Iterator[int]:
 
 
 def _part(source: IO[bytes], place: int, end: int) -> tuple[int, int]:
-    """What the part at a place unpacks to, and where the next one is."""
+    """The unpacked size of the part at a place, and the place of the next one."""
     source.seek(place)
     (length,) = struct.unpack("<i", source.read(4))
     if length == -1:  # files from before 2019 have no such mark
@@ -173,7 +173,7 @@ class _Flat:
         self.root: int = struct.unpack_from("<I", data)[0]
 
     def field(self, table: int, number: int) -> int:
-        """Where a field is; 0 where it is not there."""
+        """The place of a field; 0 if it is absent."""
         fields = table - struct.unpack_from("<i", self.data, table)[0]
         place = 4 + 2 * number
         if fields < 0 or place >= struct.unpack_from("<H", self.data, fields)[0]:
@@ -182,13 +182,13 @@ class _Flat:
         return table + offset if offset else 0
 
     def number(self, table: int, number: int, form: str) -> int:
-        """A number; 0 where it is not there."""
+        """A number; 0 if it is absent."""
         place = self.field(table, number)
         found: int = struct.unpack_from(form, self.data, place)[0] if place else 0
         return found
 
     def table(self, table: int, number: int) -> int:
-        """Where a table is that a field refers to."""
+        """The place of the table that a field refers to."""
         place = self.field(table, number)
         if not place:
             raise ValueError("a part is missing")
@@ -196,7 +196,7 @@ class _Flat:
         return found
 
     def members(self, table: int, number: int, size: int) -> range:
-        """Where the members of a list are."""
+        """The places of the members of a list."""
         if not self.field(table, number):
             return range(0)
         at = self.table(table, number)

@@ -1,4 +1,4 @@
-"""Values as JSON has them."""
+"""Values as JSON-ready data."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What kinds of Python objects a column holds, in words that show none of them."""
+"""The kinds of Python objects in a column, in words that reveal no value."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _KINDS: tuple[tuple[tuple[type, ...], str], ...] = (
 def mixed_kinds(values: Iterable[Any]) -> str:
     """Return the kinds of values as words if there is more than one, else ``""``.
 
-    Missing values (None, NaN and what a DataFrame library uses for them) are of no kind.
+    Missing values (None, NaN and the markers of DataFrame libraries) have no kind.
 
     Examples
     --------

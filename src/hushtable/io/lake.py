@@ -1,7 +1,7 @@
-"""Delta and Iceberg tables: which files are the table now, and a Delta table as output.
+"""Delta and Iceberg tables: the current files of a table, and Delta tables as output.
 
-Such a folder also holds files of earlier versions, with rows that were deleted since. Reading all its Parquet files
-would bring deleted people back, so the table's own log decides which ones count.
+Such a folder also has files of earlier versions, with rows that were deleted later. Reading all its Parquet files would
+bring deleted people back, so the table's own log decides which ones count.
 """
 
 from __future__ import annotations
@@ -31,16 +31,16 @@ __all__ = ["check_delta_target", "lake_files", "writing_delta"]
 _LOG = "_delta_log"
 
 _HARMLESS = frozenset({"timestampNtz", "v2Checkpoint", "vacuumProtocolCheck"})
-"""What a Delta table may ask of its readers without its files saying less than the whole."""
+"""Reader features of Delta tables with which the files still contain the whole table."""
 
 
 def lake_files(folder: Path) -> list[Path] | None:
-    """Return the files that hold the rows of a Delta or Iceberg table now; None for a folder that is neither.
+    """Return the files with the current rows of a Delta or Iceberg table; None for a folder that is neither.
 
     Raises
     ------
     DataError
-        If the files alone do not tell the table's rows and columns.
+        If the files alone do not show the table's rows and columns.
     UsageError
         If the package that reads its log is not installed.
 
@@ -63,7 +63,7 @@ def _delta_files(folder: Path) -> list[Path]:
         table = delta.DeltaTable(os.fspath(folder))
         protocol, names = table.protocol(), [field.name for field in table.schema().fields]
         listed = table.file_uris()
-    except Exception:  # the library has many errors, and they may quote what the log says of values
+    except Exception:  # the library has many errors, and they may quote values from the log
         raise _unreadable(folder, "Delta") from None
     features = set(protocol.reader_features or ())
     if protocol.min_reader_version == 2 or features - _HARMLESS:
@@ -89,7 +89,7 @@ def _iceberg_files(folder: Path) -> list[Path]:
         raise _unreadable(folder, "Iceberg") from None
     if any(task.delete_files for task in tasks):
         raise DataError(
-            f"The Iceberg table {str(folder)!r} keeps deleted rows in its data files, and lists them apart.",
+            f"The Iceberg table {str(folder)!r} keeps deleted rows in its data files, and lists them separately.",
             code="lake",
             hint="Rewrite its data files first, or give hushtable a DataFrame of it.",
         )
@@ -99,7 +99,7 @@ def _iceberg_files(folder: Path) -> list[Path]:
 
 
 def _newest(folder: Path) -> Path:
-    """The metadata of the current version: the one that the hint names, or else the one with the greatest number."""
+    """The metadata of the current version: the one named by the hint file, or else the one with the greatest number."""
     hint = folder / "version-hint.text"
     if hint.is_file():
         number = hint.read_text().strip()
@@ -113,7 +113,7 @@ def _number(name: str) -> int:
 
 
 def _check(folder: Path, kind: str, files: Sequence[Path], expected: int, names: Sequence[str]) -> None:
-    """The files are there, in the table's own folder, and have its columns."""
+    """Check that the files exist in the table's own folder and have its columns."""
     if len(files) != expected:
         raise DataError(
             f"The {kind} table {str(folder)!r} lists files that are not in its folder.",
@@ -161,7 +161,7 @@ def check_delta_target(address: str, *, overwrite: bool) -> None:
     Raises
     ------
     OutputError
-        If it exists and must not be replaced, or is no Delta table.
+        If it exists and must not be replaced, or is not a Delta table.
     """
     _package("deltalake", "A Delta table")
     path = Url.of(address).path
@@ -179,8 +179,8 @@ def check_delta_target(address: str, *, overwrite: bool) -> None:
 def writing_delta(tables: Sequence[tuple[str, Rows]], *, overwrite: bool) -> Iterator[None]:
     """Write Delta tables; each gets its new version when the block ends without an error.
 
-    Rows wait in a temporary file until then: what Delta commits cannot be taken back. An earlier version stays
-    readable in the table's history until the table is vacuumed.
+    Rows stay in a temporary file until then, since a Delta commit cannot be undone. Earlier versions stay readable in
+    the table's history until the table is vacuumed.
     """
     delta = _package("deltalake", "A Delta table")
     staging = Path(tempfile.mkdtemp(prefix="hushtable-"))

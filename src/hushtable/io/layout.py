@@ -1,8 +1,8 @@
-"""How a table lies in a Parquet file, so that its bytes are a function of its cells alone.
+"""The layout of a table in a Parquet file, so that its bytes depend only on its cells.
 
-Row groups have ``GROUP_ROWS`` rows. In each, a dictionary holds exactly the values that occur there, sorted: the order
-in which they came would tell something of the input's order, and a dictionary of the whole table would stand in every
-row group again. A table can therefore be written piece by piece, in the same bytes as in one go.
+Row groups have ``GROUP_ROWS`` rows. In each, a dictionary has exactly the values that occur there, sorted: their order
+of occurrence would reveal something about the input's order, and a dictionary of the whole table would be repeated in
+every row group. So a table written piece by piece has the same bytes as one written at once.
 """
 
 from __future__ import annotations
@@ -53,13 +53,13 @@ class Repeated:
 
 @dataclass(frozen=True)
 class Rows:
-    """A table that is written piece by piece, and need not be in memory as a whole.
+    """A table that is written piece by piece, and need not fit in memory.
 
     Attributes
     ----------
     schema : pyarrow.Schema
     pieces : iterable of pyarrow.Table
-        In order; they are asked for once. For Parquet each is a row group.
+        In order; iterated once. For Parquet, each is a row group.
 
     Examples
     --------
@@ -108,7 +108,7 @@ def row_groups(table: pa.Table) -> Iterator[pa.Table]:
 
 
 def write_parquet(groups: Iterable[pa.Table | Repeated], schema: pa.Schema, out: Writer) -> None:
-    """Write row groups, each of ``GROUP_ROWS`` rows but for the last, by all cores.
+    """Write row groups of ``GROUP_ROWS`` rows each (the last may be smaller), on all cores.
 
     Examples
     --------
@@ -144,9 +144,9 @@ def _write_group(group: pa.Table | Repeated, stored: pa.Schema, writer: pq.Parqu
     if isinstance(group, Repeated):
         table = Repeated(table, group.times).rows()
     try:
-        # one chunk a column: where chunks end would show in the pages
+        # one chunk per column: the ends of chunks would show in the pages
         writer.write_table(table.combine_chunks(), row_group_size=GROUP_ROWS)
-    except pa.ArrowInvalid:  # which names the value
+    except pa.ArrowInvalid:  # its message quotes the value
         raise OutputError(
             "The table has values that Parquet cannot hold, such as times of the far future.",
             code="unsupported-type",
@@ -155,7 +155,7 @@ def _write_group(group: pa.Table | Repeated, stored: pa.Schema, writer: pq.Parqu
 
 
 def _sorted(column: pa.ChunkedArray) -> pa.DictionaryArray:
-    """Return the column with a sorted dictionary of what occurs in it."""
+    """Return the column with a sorted dictionary of the values that occur."""
     coded = encode(column)
     rank = np.append(value_ranks(coded.dictionary) - 1, -1)
     return from_codes(rank[to_codes(coded)], coded.dictionary.take(pa.array(np.argsort(rank[:-1]))), pa.int32())

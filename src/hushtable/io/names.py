@@ -1,4 +1,4 @@
-"""Column names: what every reader demands of them, and picking some of them."""
+"""Column names: checks for every reader, and selecting some of them."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def check_names(names: Iterable[Any], where: str) -> list[str]:
     ----------
     names : iterable
     where : str
-        What has these columns, to begin the error sentence: ``"The table"``.
+        The subject of the error sentence: ``"The table"``.
 
     Examples
     --------
@@ -52,7 +52,7 @@ def check_names(names: Iterable[Any], where: str) -> list[str]:
 
 
 def select_names(names: Sequence[str], columns: Sequence[str] | None, where: str) -> list[str]:
-    """Return ``columns`` (all names where None), or raise with a hint if one does not exist.
+    """Return ``columns`` (all names if None), or raise with a hint if one does not exist.
 
     Examples
     --------

@@ -51,7 +51,7 @@ def read_parquet(path: Source, *, columns: Sequence[str] | None = None) -> pa.Ta
         table = None
         try:
             table = source.read(columns=wanted).select(wanted)
-            table.validate(full=True)  # text may be something else than UTF-8
+            table.validate(full=True)  # text may not be UTF-8
         except _FAULTS:
             table = None
     if table is None:
@@ -92,9 +92,9 @@ def iter_parquet(
 
 
 def parquet_pieces(path: Path, columns: Sequence[str], rows: int, size: int) -> list[Callable[[], pa.Table]] | None:
-    """Return functions that read neighboring row groups, of at most ``rows`` rows and ``size`` bytes, in order.
+    """Return functions that read adjacent row groups, of at most ``rows`` rows and ``size`` bytes, in order.
 
-    None where a row group is larger than that.
+    None if a row group is larger than that.
 
     Examples
     --------
@@ -123,7 +123,7 @@ def parquet_pieces(path: Path, columns: Sequence[str], rows: int, size: int) -> 
     def read(groups: list[int]) -> pa.Table:
         table = None
         try:
-            # readers are not shared: each thread has a file of its own
+            # readers are not shared: each thread opens its own file
             with pq.ParquetFile(path, metadata=metadata, read_dictionary=texts) as own:
                 table = own.read_row_groups(groups, columns=wanted, use_threads=False).select(wanted)
             table.validate(full=True)
@@ -152,9 +152,9 @@ def parquet_names(path: Source) -> list[str]:
 
 
 def unpacked_parquet(path: Path, most: int) -> int:
-    """Return about how many bytes a file unpacks to; some number above ``most`` where it is more, found early.
+    """Return the approximate unpacked size of a file in bytes; stops early with a number above ``most``.
 
-    Texts count once for each row that has them: a file holds them once, and may have billions of rows in a few bytes.
+    Texts count once for each row that has them: a file stores them once, and may have billions of rows in a few bytes.
 
     Raises
     ------
@@ -202,7 +202,7 @@ def _open(path: Source) -> Iterator[pq.ParquetFile]:
         if is_url(path):
             file: Any = held.enter_context(open_remote(str(path)))
         else:
-            with open_bytes(Path(path)):  # a missing file or a folder is reported in our words
+            with open_bytes(Path(path)):  # reports a missing file or a folder
                 file = Path(path)
         try:
             schema = pq.read_schema(file)
@@ -217,9 +217,9 @@ def _open(path: Source) -> Iterator[pq.ParquetFile]:
 
 
 def _counts_agree(metadata: pq.FileMetaData) -> bool:
-    """Whether the parts have as many rows as the file: Arrow takes room for what a part claims before it reads it.
+    """Whether the rows of the parts sum to those of the file: Arrow allocates memory for what a part claims.
 
-    What a part says of its columns is not asked for: where that is damaged, PyArrow ends the process.
+    The columns of a part are not queried: if they are damaged, PyArrow crashes the process.
     """
     rows = [metadata.row_group(i).num_rows for i in range(metadata.num_row_groups)]
     return min(rows, default=0) >= 0 and sum(rows) == metadata.num_rows

@@ -1,7 +1,7 @@
-"""Folders such as ``insurer=AOK``, in which Spark, Hive and others put the rows that have a value in common.
+"""Folders such as ``insurer=AOK``, in which Spark, Hive and others store the rows with a common value.
 
-The column is in no file: the folder's name gives its value. Only folders below the one that was given count, so that a
-release in ``date=2026-01-31/release.csv`` is read as it is.
+The column is in no file: the folder's name gives its value. Only folders below the given one count, so that a release
+in ``date=2026-01-31/release.csv`` is read without such a column.
 """
 
 from __future__ import annotations
@@ -20,14 +20,14 @@ _MISSING = "__HIVE_DEFAULT_PARTITION__"
 
 
 class PartitionFile(type(Path())):  # type: ignore[misc]
-    """A file with the values that its folders' names give to all its rows.
+    """A file with the column values from the names of its folders.
 
     Attributes
     ----------
     values : mapping of str to str or None
         By column, the outermost folder first.
     base : str
-        The folder that was given.
+        The given folder.
     """
 
     values: Mapping[str, str | None] = {}
@@ -37,7 +37,7 @@ class PartitionFile(type(Path())):  # type: ignore[misc]
 def files_below(folder: Path, wanted: Callable[[Path], bool]) -> list[Path]:
     """Return the files of a folder, and of folders named ``column=value`` in it, in the order of their names.
 
-    Hidden ones and those that begin with ``_`` do not count.
+    Hidden ones and those that begin with ``_`` are skipped.
 
     Examples
     --------
@@ -69,19 +69,19 @@ def _walk(base: Path, folder: Path, values: Mapping[str, str | None], wanted: Ca
 
 
 def own_columns(file: Any, columns: Sequence[str] | None, names: Sequence[str]) -> tuple[list[str], list[str]]:
-    """Return what to read of a file, and all the columns that are asked for, those of its folders included.
+    """Return the columns to read from a file, and all requested columns including those of its folders.
 
     Parameters
     ----------
     file : PartitionFile
     columns : sequence of str, optional
-        What is asked for; everything where left out.
+        The requested columns. Defaults to all.
     names : sequence of str
-        The columns in the file. Where a folder is named like one of them, the file's own counts.
+        The columns in the file. If a folder is named like one of them, the file's own column counts.
     """
     given = [name for name in file.values if name not in names]
     wanted = list(columns) if columns is not None else [*names, *given]
-    # rows are counted by a column, whichever it is
+    # any column serves to count rows
     return [name for name in wanted if name not in given] or list(names[:1]), wanted
 
 

@@ -1,4 +1,4 @@
-"""Writing a table piece by piece, in the bytes that it would have in one go."""
+"""Writing a table piece by piece, with the same bytes as at once."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def write_pieces(pieces: Iterable[pa.Table | Repeated], schema: pa.Schema, path:
         In order; for Parquet each is a row group (``hushtable.io.layout``).
     schema : pyarrow.Schema
     path : path
-        Ends in ``.parquet``, or else is CSV.
+        CSV unless it ends in ``.parquet``.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Types that Arrow stores but hardly computes with, as others that hold the same values."""
+"""Convert types that Arrow hardly supports in computations to others with the same values."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ __all__ = ["plain_types"]
 
 
 def plain_types(table: pa.Table) -> pa.Table:
-    """Return the table with views as what they show, and with small floats and decimals in more bits.
+    """Return the table with views as plain types, and small floats and decimals in more bits.
 
-    Other types are not touched.
+    Other types are unchanged.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Small charts for notebooks, as matplotlib axes; nothing in them is a cell of a table but a partition's points."""
+"""Small charts for notebooks, as matplotlib axes; only the points of a partition are cells of a table."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ if TYPE_CHECKING:
 
 __all__ = ["COLOURS", "bars", "class_sizes", "new_axes", "partition"]
 
-# Okabe and Ito's colors, which colour-blind readers tell apart
+# Okabe and Ito's colors, which color-blind readers can distinguish
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#56B4E9", "#E69F00", "#000000", "#8C6D00")
 
 
 def new_axes(ax: Axes | None = None, size: tuple[float, float] = (7.0, 4.0)) -> Axes:
-    """Return the axes that are given, or those of a new figure, without a frame at the top and on the right.
+    """Return the given axes, or those of a new figure without a frame at the top and on the right.
 
     Raises
     ------
@@ -47,7 +47,7 @@ def bars(
     ----------
     labels : sequence of str
     series : mapping of str to sequence of float
-        Name -> a number for each label; several are drawn next to each other.
+        Name -> a number for each label; several series are drawn next to each other.
     ax : Axes, optional
     xlabel, title : str
 
@@ -109,7 +109,7 @@ def partition(
     made.autoscale_view()
     made.set_xlabel(names[0])
     made.set_ylabel(names[1])
-    # more names than this could not be read
+    # more names would be illegible
     if 0 < len(labels[0]) <= 20:
         made.set_xticks(range(len(labels[0])), labels[0], rotation=45, ha="right")
     if 0 < len(labels[1]) <= 20:

@@ -1,7 +1,7 @@
-"""Parquet in a store that fsspec reaches: ``s3://``, ``gs://``, ``az://``, ``https://``, ``memory://`` and more.
+"""Parquet in stores that fsspec supports: ``s3://``, ``gs://``, ``az://``, ``https://``, ``memory://`` and more.
 
-fsspec, and what it needs for a store (s3fs, gcsfs, ...), are installed by who uses them. Writing goes to a name of its
-own first and is renamed, so that nobody finds half a file.
+Users install fsspec and its packages for a store (s3fs, gcsfs, ...) themselves. A file is written under a temporary
+name and then renamed, so that nobody finds a partial one.
 """
 
 from __future__ import annotations
@@ -103,7 +103,7 @@ def remote_file(address: str, table: pa.Table | Rows) -> Iterator[None]:
     """Write a table to a store; it appears under its name when the block ends without an error."""
     rows = Rows.of(table) if isinstance(table, pa.Table) else table
     store, path = _store(address)
-    # the ending tells a store that guesses by it what it holds
+    # some stores guess the content type from the suffix
     temporary = f"{path}.{secrets.token_hex(6)}.tmp.parquet"
     try:
         folder = store._parent(path)
@@ -113,7 +113,7 @@ def remote_file(address: str, table: pa.Table | Rows) -> Iterator[None]:
             write_parquet(rows.pieces, rows.schema, out)
     except BaseException as error:
         _remove(store, temporary)
-        # what stops the rows from coming is no fault of the store, and each store has its own errors
+        # errors of the rows are not errors of the store, and each store has its own errors
         if isinstance(error, HushtableError) or not isinstance(error, Exception):
             raise
         raise _unwritten(address) from None

@@ -1,8 +1,8 @@
 """Columns in sorted runs on disk: ranks and codes of columns whose values do not fit into memory.
 
-A run is some rows of a column: its distinct values in order, and every row's place among them. Runs are merged range
-by range: a range takes the values between two of a sample from every run, as many as fit into memory, and ranks them.
-Reading is sequential but for the first look at each range, through memory maps.
+A run is some rows of a column: its distinct values in order, and every row's place among them. Runs are merged range by
+range: a range takes the values between two sampled ones from every run, as many as fit into memory, and ranks them.
+Reading is sequential except for the first access to each range, through memory maps.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from hushtable.io.dictionaries import encode, to_codes, value_ranks, value_type
 __all__ = ["ColumnRuns", "Range", "RunWriter", "merged", "rank_column", "sorted_run"]
 
 RANGE_BYTES = 1 << 28
-"""How many bytes of values are ranked at once."""
+"""Bytes of values to rank at once."""
 
 _SAMPLE = 256
 
@@ -36,7 +36,7 @@ class RunWriter:
     Parameters
     ----------
     base : path
-        Files beside it get ``.values`` and ``.codes`` appended to its name.
+        Its files have ``.values`` and ``.codes`` appended to this name.
     kind : pyarrow.DataType
         The column's type.
     """
@@ -57,7 +57,7 @@ class RunWriter:
         self._bytes.append(places.itemsize)
 
     def close(self) -> dict[str, Any]:
-        """Finish the files; return what reading them needs."""
+        """Finish the files; return an object that reads them."""
         self._values.close()
         for file in (self._file, self._codes):
             file.flush()
@@ -66,7 +66,7 @@ class RunWriter:
         return {"rows": self._rows, "bytes": self._bytes}
 
     def abandon(self) -> None:
-        """Close the files without finishing them; what cannot be flushed any more is of no use."""
+        """Close the files without finishing them, ignoring errors."""
         for file in (self._file, self._codes):
             with contextlib.suppress(OSError):
                 file.close()
@@ -77,7 +77,7 @@ def _beside(base: Path, ending: str) -> Path:
 
 
 def _stored(kind: pa.DataType) -> pa.DataType:
-    """The type in which values are kept: text in one that may exceed 2 GiB."""
+    """The type in which values are stored: for text, one that may exceed 2 GiB."""
     kind = value_type(kind)
     return pa.large_string() if pa.types.is_string(kind) or pa.types.is_string_view(kind) else kind
 
@@ -155,14 +155,14 @@ class ColumnRuns:
         return np.fromfile(_beside(self.base, "codes"), dtype=dtype, count=self.rows[run], offset=start)
 
     def cells(self, run: int) -> pa.Array:
-        """Return the cells of a run as they were read, in the type that they are kept in."""
+        """Return the cells of a run as they were read, in their stored type."""
         places = self.places(run)
         return self.values(run).take(pa.array(places.astype(np.int64) - 1, mask=places == 0))
 
     def joined(self) -> tuple[pa.Array, list[AnyArray]]:
         """Return the distinct values of all runs in order, and for each run the place of its values among them.
 
-        Places begin with 1, and those of each run with the one of null, which is 0.
+        Places begin with 1; each run's list begins with 0, the place of null.
         """
         parts, pieces = [], [[np.zeros(1, dtype=np.int64)] for _ in range(len(self))]
         offset = 1
@@ -203,14 +203,14 @@ def _indices(codes: AnyArray, gaps: BoolArray) -> pa.Array:
 
 @dataclass(frozen=True)
 class Range:
-    """Neighboring values of all runs.
+    """A range of values of all runs.
 
     Attributes
     ----------
     values : pyarrow.Array
         Distinct, in order.
     places : list of int64 arrays
-        For each run, where its values of this range are among them.
+        For each run, the places of its values of this range among them.
     """
 
     values: pa.Array
@@ -260,7 +260,7 @@ def _splitters(arrays: Sequence[pa.Array], wanted: int) -> list[pa.Scalar]:
 
 
 def _below(array: pa.Array, value: pa.Scalar) -> int:
-    """How many of a run's values are below a value."""
+    """Number of a run's values below a value."""
     low, high = 0, len(array)
     while low < high:
         middle = (low + high) // 2
@@ -272,7 +272,7 @@ def _below(array: pa.Array, value: pa.Scalar) -> int:
 
 
 def rank_column(runs: ColumnRuns) -> int:
-    """Write the rank of every row's cell beside a column's runs, as ``.ranks``; return a bound on the ranks.
+    """Write the rank of every row's cell next to a column's runs, as ``.ranks``; return a bound on the ranks.
 
     Null has rank 0, equal cells share a rank; see ``hushtable.table.ranks.dense_ranks``.
     """

@@ -1,7 +1,7 @@
-"""The local secret: keyed hashes of inputs and people, which nobody outside the house can guess.
+"""The local secret: keyed hashes of inputs and people that nobody outside the organization can guess.
 
-A plain hash of a table or of an identifier can be found again by trying; an HMAC needs the secret, a file of 32 random
-bytes that only its owner may read and that never travels with a release.
+A plain hash of a table or an identifier can be found by trial; an HMAC needs the secret, a file of 32 random bytes that
+only its owner can read and that is never part of a release.
 """
 
 from __future__ import annotations
@@ -21,13 +21,13 @@ from hushtable.errors import OutputError, UsageError
 __all__ = ["SECRET", "keyed_hash", "load_secret", "secret_path"]
 
 SECRET = "HUSHTABLE_SECRET"  # noqa: S105 - the name of a variable, not a secret
-"""Environment variable: the file that holds the secret, where it is not in its usual place."""
+"""Environment variable: the file with the secret, if it is not in its usual place."""
 
 LENGTH = 32
 
 
 def secret_path() -> Path:
-    """Return where the secret is: ``$HUSHTABLE_SECRET``, or ``hushtable/secret`` in the user's data folder.
+    """Return the path of the secret: ``$HUSHTABLE_SECRET``, or ``hushtable/secret`` in the user's data folder.
 
     Examples
     --------
@@ -42,19 +42,19 @@ def secret_path() -> Path:
 
 
 def load_secret(path: str | os.PathLike[str] | None = None) -> bytes:
-    """Return the secret, making it (mode 0600) where there is none yet.
+    """Return the secret; create it (mode 0600) if there is none yet.
 
     Parameters
     ----------
     path : path, optional
-        ``secret_path()`` where left out.
+        Defaults to ``secret_path()``.
 
     Raises
     ------
     UsageError
-        If the file is no secret of ours, or others may read it.
+        If the file is not a secret of hushtable, or others can read it.
     OutputError
-        If it cannot be made.
+        If it cannot be created.
 
     Examples
     --------
@@ -78,7 +78,7 @@ def keyed_hash(parts: Iterable[bytes | tuple[int, Iterable[bytes]]], secret: byt
     Parameters
     ----------
     parts : iterable of bytes
-        Each is preceded by its length, so that moving a boundary changes the hash. A long one may be given as its
+        Each is preceded by its length, so that moving a boundary changes the hash. A long part may be given as its
         length and its pieces.
     secret : bytes
     purpose : str
@@ -109,7 +109,7 @@ def _read(place: Path) -> bytes:
             code="secret",
             hint=f"Name another file with {SECRET}.",
         ) from None
-    # other systems do not tell who may read a file by its mode
+    # on other systems, the mode does not show who may read a file
     if os.name == "posix" and stat.S_IMODE(mode) & 0o077:
         raise UsageError(
             f"The secret {str(place)!r} can be read by others.", code="secret", hint=f"chmod 600 {str(place)!r}"
@@ -124,7 +124,7 @@ def _read(place: Path) -> bytes:
 
 
 def _make(place: Path) -> None:
-    """Write a new secret; whoever comes second keeps the first one's."""
+    """Write a new secret; if two processes do this, both use the first one's."""
     temporary = place.with_name(f".{place.name}.{secrets.token_hex(6)}.tmp")
     try:
         place.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
@@ -146,7 +146,7 @@ def _make(place: Path) -> None:
 
 
 def _link(temporary: Path, place: Path) -> None:
-    """Give the complete file its name, unless there is one by now."""
+    """Give the complete file its name, unless another process was faster."""
     try:
         os.link(temporary, place)
     except FileExistsError:

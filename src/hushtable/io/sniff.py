@@ -21,7 +21,7 @@ import pyarrow as pa
 from hushtable.errors import DataError
 from hushtable.io.names import check_names
 
-__all__ = ["DELIMITERS", "Head", "diagnose", "ends_inside_quotes", "open_bytes", "read_head"]
+__all__ = ["DELIMITERS", "CsvHead", "diagnose", "ends_inside_quotes", "open_bytes", "read_head"]
 
 DELIMITERS: dict[str, str] = {",": "comma", ";": "semicolon", "\t": "tab", "|": "bar"}
 """The delimiters that are recognized, in order of preference, and their names."""
@@ -33,13 +33,13 @@ _UTF8_HINT = "Save it as UTF-8: in Excel as 'CSV UTF-8', or with: iconv -f LATIN
 
 
 @dataclass(frozen=True)
-class Head:
-    """What the first lines of a CSV file say.
+class CsvHead:
+    """The header and format of a CSV file, from its first lines.
 
     Attributes
     ----------
     names : tuple of str
-        Column names as they stand in the file.
+        Column names as in the file.
     delimiter : str
     skip : int
         Empty lines before the header.
@@ -54,7 +54,7 @@ class Head:
 
 
 def open_bytes(path: Path) -> IO[bytes]:
-    """Open a file for reading, decompressed where its name ends in .gz; a missing file or a folder is a DataError.
+    """Open a file for reading, decompressed if its name ends in .gz; a missing file or a folder is a DataError.
 
     Examples
     --------
@@ -80,14 +80,14 @@ def open_bytes(path: Path) -> IO[bytes]:
     raise DataError(problem, code="no-file", hint=hint)
 
 
-def read_head(path: Path, delimiter: str | None) -> Head:
+def read_head(path: Path, delimiter: str | None) -> CsvHead:
     """Read the column names and find the delimiter.
 
     Parameters
     ----------
     path : Path
     delimiter : str, optional
-        Found among comma, semicolon, tab and bar where left out.
+        Defaults to the one detected: comma, semicolon, tab or bar.
 
     Raises
     ------
@@ -114,11 +114,11 @@ def read_head(path: Path, delimiter: str | None) -> Head:
             hint="Remove the delimiter at the ends of the lines.",
         )
     skip = len(blank.replace("\r\n", "\n"))
-    return Head(tuple(check_names(names, where)), chosen, skip, not complete or len(records) > 1)
+    return CsvHead(tuple(check_names(names, where)), chosen, skip, not complete or len(records) > 1)
 
 
 def _sample(path: Path) -> tuple[str, bool]:
-    """The first characters of the file, and whether that is all of it."""
+    """The first characters of the file, and whether that is the whole file."""
     fault = ""
     raw = b""
     with open_bytes(path) as stream:
@@ -163,7 +163,7 @@ def not_utf8(path: Path) -> DataError:
 
 
 def _records(text: str, delimiter: str, complete: bool) -> list[list[str]]:
-    """The first records; a record that the sample may have cut is left out unless it is the only one."""
+    """The first records; the last one, which may be truncated, is omitted unless it is the only one."""
     found: list[list[str]] = []
     problem = False
     try:
@@ -193,7 +193,7 @@ def _sniff(text: str, complete: bool) -> str:
         if fields < 2:
             continue
         agree = sum(len(r) == fields for r in records[1:]) / max(len(records) - 1, 1)
-        # Rows that agree with the header count for more than many columns; without rows the header decides.
+        # rows that agree with the header matter more than many columns; without rows, the header decides
         score = (agree if len(records) > 1 else 1.0, fields)
         if score > best_score:
             best, best_score = delimiter, score
@@ -207,7 +207,7 @@ def _check_delimiter(path: Path, text: str, complete: bool, chosen: str) -> None
             raise DataError(
                 f"The file {str(path)!r} has one column when split at the {used}, but its header contains a {word}.",
                 code="wrong-delimiter",
-                hint=f"Use delimiter={other!r}, or leave the delimiter out to have it found.",
+                hint=f"Use delimiter={other!r}, or omit the delimiter to detect it.",
             )
 
 
@@ -220,7 +220,7 @@ def _lines(path: Path) -> Generator[str, None, None]:
 
 
 def ends_inside_quotes(path: Path, delimiter: str) -> bool:
-    """Whether the file ends in a quoted field that was never closed, so that it swallowed what followed.
+    """Whether the file ends in a quoted field that was never closed, so that it contains everything after it.
 
     The number of quotation marks is counted first; only a file with an odd number is read line by line.
     """
@@ -234,7 +234,7 @@ def ends_inside_quotes(path: Path, delimiter: str) -> bool:
 
     try:
         with closing(_lines(path)) as lines:
-            # Outside of quotes this last line is a record of its own; inside, its first mark closes the field.
+            # outside quotes, this last line is a separate record; inside, its first quotation mark closes the field
             for record in csv.reader(chain(lines, ['"end"']), delimiter=delimiter):
                 last = record
     except csv.Error:  # a field beyond the csv module's limit: far more than a cell
@@ -242,8 +242,8 @@ def ends_inside_quotes(path: Path, delimiter: str) -> bool:
     return last != ["end"]
 
 
-def diagnose(path: Path, head: Head) -> DataError:
-    """Find the first line that does not fit the header and say so, without its content."""
+def diagnose(path: Path, head: CsvHead) -> DataError:
+    """Return an error about the first line that does not match the header, without its content."""
     width = len(head.names)
     where = f"The file {str(path)!r}"
     start = 1

@@ -1,4 +1,4 @@
-"""A table in several files: which ones, whether they belong together, reading them as one, and whether they changed."""
+"""A table in several files: finding them, checking that they match, reading them as one, and detecting changes."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ __all__ = [
 _log = logging.getLogger(__package__)
 
 RUN_BYTES = 1 << 28
-"""Bytes from which a run has enough rows."""
+"""Most bytes of a run."""
 
 _BATCH_ROWS = 1 << 16
 
@@ -44,7 +44,7 @@ R = TypeVar("R")
 
 
 class Stamp(NamedTuple):
-    """What tells that a file is still the one that was read."""
+    """Facts that identify an unchanged file."""
 
     path: str
     size: int
@@ -55,14 +55,14 @@ class Stamp(NamedTuple):
 def table_files(paths: Sequence[str | os.PathLike[str]]) -> list[Path]:
     r"""Return the files that paths stand for: files, folders of files, and patterns such as ``day-*.parquet``.
 
-    Of a folder, the files of a known format count, by name; hidden ones and those that begin with ``_`` do not. Folders
-    in it that are named ``column=value`` are the parts of a table that has that column too. Of a Delta or Iceberg
-    table, the files of its current version count.
+    In a folder, all files of a known format count, by name, except hidden ones and those that begin with ``_``. Folders
+    in it named ``column=value`` are parts of a table that has that column too. For a Delta or Iceberg table, the files
+    of its current version count.
 
     Raises
     ------
     DataError
-        If a folder or a pattern has no such file, or a file is meant twice: its people would be counted twice.
+        If a folder or a pattern has no such file, or a file is given twice: its people would be counted twice.
 
     Examples
     --------
@@ -75,7 +75,7 @@ def table_files(paths: Sequence[str | os.PathLike[str]]) -> list[Path]:
     """
     found: list[Path] = []
     for given in paths:
-        # as it is: the values that a folder's name gives are part of it
+        # unchanged, since it has the values from its folders' names
         path = given if isinstance(given, Path) else Path(given)
         if path.is_dir():
             found += _lake(path) or _some(
@@ -109,7 +109,7 @@ def _lake(folder: Path) -> list[Path] | None:
 
 
 def table_sources(sources: Sequence[Source]) -> list[str | Path]:
-    """Return what holds a table's rows: addresses of databases and stores as they are, and the files of the rest.
+    """Return the sources of a table's rows: addresses of databases and stores unchanged, and the files of the rest.
 
     Raises
     ------
@@ -155,7 +155,7 @@ def _some(files: list[Path], message: str) -> list[Path]:
 
 
 def same_columns(files: Sequence[Source], names: Sequence[Sequence[str]]) -> list[str]:
-    """Return the columns of a table's files, in the first file's order, or raise where they differ.
+    """Return the columns of a table's files, in the first file's order, or raise if they differ.
 
     Examples
     --------
@@ -195,7 +195,7 @@ def same_types(schemas: Sequence[pa.Schema]) -> None:
 
 
 def in_types_of(table: pa.Table, schema: pa.Schema) -> pa.Table:
-    """Return a table whose text is, or is not, in dictionaries as that of another file of the same types.
+    """Return a table with its text dictionary-encoded or not, like another file of the same types.
 
     Examples
     --------
@@ -216,13 +216,13 @@ def in_types_of(table: pa.Table, schema: pa.Schema) -> pa.Table:
 
 
 def read_tables(sources: Sequence[Source], *, table: str | None = None, query: str | None = None) -> pa.Table:
-    r"""Read a table from sources that each hold some of its rows; a folder or a pattern stands for its files.
+    r"""Read a table from sources that each have some of its rows; a folder or a pattern stands for its files.
 
     Parameters
     ----------
     sources : sequence of path or address
     table, query : str, optional
-        Which table of a database or sheet of a workbook, or what to ask a database for.
+        The table of a database, the sheet of a workbook, or a query for a database.
 
     Raises
     ------
@@ -239,7 +239,7 @@ def read_tables(sources: Sequence[Source], *, table: str | None = None, query: s
     {'age': ['1', '2'], 'sex': ['m', 'f']}
     """
     chosen = [
-        # which sheet of a workbook is meant may be said already
+        # the sheet of a workbook may already be given
         source if isinstance(source, SheetFile) else source_of(str(source), table=table, query=query)
         for source in sources
     ]
@@ -265,9 +265,9 @@ def each_run(
 ) -> Iterator[R]:
     r"""Apply ``work`` to some columns of a table in several files or databases, at most ``rows`` rows at a time.
 
-    Runs are worked on by all cores, which also read local Parquet files; results come in the order of the rows. Runs of
+    Runs are processed on all cores, which also read local Parquet files; results are in the order of the rows. Runs of
     long texts have fewer rows, so that each stays within a few hundred megabytes. A database is read in one
-    transaction, so that nobody changes it meanwhile.
+    transaction, so that it does not change meanwhile.
 
     Raises
     ------
@@ -290,7 +290,7 @@ def each_run(
     try:
         yield from each(lambda load: work(load()), _runs(files, columns, rows, unescape_formulas))
     except DataError:
-        check_unchanged(before)  # a file that somebody writes to looks damaged
+        check_unchanged(before)  # a file that is being written looks damaged
         raise
     check_unchanged(before)
 
@@ -298,7 +298,7 @@ def each_run(
 def _runs(
     files: Sequence[Source], columns: Sequence[str], rows: int, unescape_formulas: bool
 ) -> Iterator[Callable[[], pa.Table]]:
-    """Functions that give the runs, in order: some read theirs, others only put together what was read."""
+    """Functions that return the runs, in order: some read theirs, others only combine what was read."""
     first: list[pa.Schema] = []
     held: list[pa.Table] = []
 
@@ -352,14 +352,14 @@ def _parquet_runs(file: Source, columns: Sequence[str], rows: int) -> list[Calla
 
 
 def stamps(files: Sequence[Source]) -> list[Stamp]:
-    """Return what tells whether files have changed: size, time and number; their contents are not looked at.
+    """Return facts that show whether files have changed: size, time and inode number; contents are not read.
 
-    Databases and stores have no such facts, and are left out.
+    Databases and stores have no such facts, and are skipped.
 
     Raises
     ------
     DataError
-        If a file is not there.
+        If a file does not exist.
     """
     found = []
     for file in files:
@@ -378,7 +378,7 @@ def stamps(files: Sequence[Source]) -> list[Stamp]:
 
 
 def check_unchanged(before: Sequence[Stamp]) -> None:
-    """Raise if a file is no longer what it was.
+    """Raise if a file has changed.
 
     Examples
     --------

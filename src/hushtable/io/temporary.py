@@ -1,8 +1,8 @@
-"""Temporary files and folders beside their target: held by whoever writes them, removed by the next one after a kill.
+"""Temporary files and folders next to their target: locked by their writer, removed by the next one after a kill.
 
-Nothing can be cleaned up by a process that is killed. So every temporary has a name that tells its target
-(``.release.3f9a0c12d4e5.tmp``) and a lock that ends with its process, and whoever next writes the same target removes
-those that nobody holds. Systems without locks keep them.
+A killed process cannot clean up. So every temporary has a name that shows its target (``.release.3f9a0c12d4e5.tmp``)
+and a lock that ends with its process, and the next process that writes the same target removes those that are not
+locked. Systems without locks keep them.
 """
 
 from __future__ import annotations
@@ -26,14 +26,14 @@ _LOCK = "lock"
 
 @contextmanager
 def held_temporary(target: Path, make: Callable[[Path], object]) -> Iterator[Path]:
-    """Make a temporary beside its target and hold it; it is gone when the block ends, unless it was renamed.
+    """Create a temporary next to its target and lock it; it is removed when the block ends, unless it was renamed.
 
     Parameters
     ----------
     target : path
-        What is to be written.
+        The path to be written.
     make : callable
-        Makes a file or a folder at a path.
+        Creates a file or a folder at a path.
 
     Examples
     --------
@@ -53,7 +53,7 @@ def held_temporary(target: Path, make: Callable[[Path], object]) -> Iterator[Pat
             lock = _lock(path)
             if os.path.lexists(path):
                 break
-            _close(lock)  # somebody swept it before it was held
+            _close(lock)  # another process removed it before it was locked
             path = _fresh(target)
         yield path
     finally:
@@ -63,9 +63,9 @@ def held_temporary(target: Path, make: Callable[[Path], object]) -> Iterator[Pat
 
 @contextmanager
 def private_folder() -> Iterator[Path]:
-    """Make a folder for its owner alone in the system's place for temporary files; it is gone when the block ends.
+    """Create a private folder in the system's temporary folder; it is removed when the block ends.
 
-    What a killed process of the same user left there is removed first.
+    Leftovers of killed processes of the same user are removed first.
 
     Examples
     --------
@@ -79,7 +79,7 @@ def private_folder() -> Iterator[Path]:
 
 
 def sweep(target: Path) -> None:
-    """Remove what killed processes left of a target; what somebody still writes, and everything else, stays.
+    """Remove a target's temporaries of killed processes; those in use, and everything else, stay.
 
     Examples
     --------
@@ -92,7 +92,7 @@ def sweep(target: Path) -> None:
     ['.other.0123456789ab.tmp']
     """
     if any(_TEMPORARY.fullmatch(folder.name) for folder in target.parents):
-        return  # what is inside a temporary goes with it
+        return  # everything inside a temporary is removed with it
     mine = re.compile(re.escape(_stem(target)) + r"(\.[0-9a-f]{12}\.tmp|\.work)")
     try:
         names = [name for name in os.listdir(target.parent) if mine.fullmatch(name)]
@@ -106,12 +106,12 @@ def sweep(target: Path) -> None:
 
 
 def beside(target: Path, ending: str) -> Path:
-    """Where something hidden stands beside a target whose name it tells.
+    """The hidden path next to a target, with the target's name in it.
 
     Raises
     ------
     OutputError
-        If nothing can: the target is the root of a file system.
+        If the target is the root of a file system.
 
     Examples
     --------
@@ -134,11 +134,11 @@ def _stem(target: Path) -> str:
 
 
 def _lock(path: Path) -> int | None:
-    """Lock a file or folder; None where somebody else has, it is a link, or the system cannot."""
+    """Lock a file or folder; None if another process has, it is a link, or the system does not support locks."""
     try:
         import fcntl
 
-        # a link that somebody put here leads anywhere
+        # a planted link could lead anywhere
         handle = os.open(path, (os.O_RDONLY if path.is_dir() else os.O_RDWR) | os.O_NOFOLLOW)
     except (ImportError, OSError):
         return None
@@ -162,4 +162,4 @@ def _remove(path: Path) -> None:
     try:
         path.unlink(missing_ok=True)
     except OSError:
-        return  # its folder is gone, or not ours
+        return  # its folder is gone, or inaccessible

@@ -1,6 +1,6 @@
-"""The canonical text of values: what a cell looks like wherever it is shown or compared as text.
+"""The canonical text of values, used wherever a cell is shown or compared as text.
 
-One value has one text, whatever type it was stored in:
+One value has one text, regardless of its stored type:
 
 * whole numbers are plain digits, also when stored as floats (``22.0`` is ``22``) below 2**53 in size; ``-0.0`` is
   ``0``;
@@ -8,7 +8,7 @@ One value has one text, whatever type it was stored in:
   ``1e+20``); a float32 is the shortest decimal of its own precision;
 * decimals have no exponent and no trailing zeros; dates are ISO (``1999-12-31``), timestamps ISO with a space and
   without trailing zeros;
-* truth values are ``true`` and ``false``; text is left as it is; null and NaN have no text (null).
+* Booleans are ``true`` and ``false``; text is unchanged; null and NaN have no text (null).
 
 ``hushtable.schema.prepare`` reads every one of these texts back as the same value.
 """
@@ -36,10 +36,10 @@ __all__ = [
 ]
 
 MOST_REPEATED = 100_000
-"""Values that the aliases of a text may repeat, in all."""
+"""Most values that the aliases of a YAML text may repeat in total."""
 
 EXACT = 2**53
-"""Below this size every whole number is a float of its own."""
+"""Below this size, every whole number is a distinct float."""
 
 
 def to_labels(array: pa.Array | pa.ChunkedArray) -> pa.Array | pa.ChunkedArray:
@@ -48,13 +48,13 @@ def to_labels(array: pa.Array | pa.ChunkedArray) -> pa.Array | pa.ChunkedArray:
     Parameters
     ----------
     array : pyarrow.Array or pyarrow.ChunkedArray
-        Numbers, decimals, dates, timestamps, truth values or text. Of a dictionary array only the dictionary is
+        Numbers, decimals, dates, timestamps, Booleans or text. For a dictionary array, only the dictionary is
         converted, and the result is a dictionary array again.
 
     Returns
     -------
     pyarrow.Array or pyarrow.ChunkedArray
-        Strings, chunked where the input was.
+        Strings, chunked if the input was.
 
     Raises
     ------
@@ -111,7 +111,7 @@ def _decimal_digits(array: pa.Array) -> pa.Array:
     odd = pc.fill_null(pc.match_substring(text, "E"), False)
     if not pc.any(odd).as_py():
         return text
-    # Arrow gives very small ones, zero among them, an exponent
+    # Arrow writes very small ones, including zero, with an exponent
     return pc.replace_with_mask(text, odd, pa.array([f"{v:f}" for v in array.filter(odd).to_pylist()], pa.string()))
 
 
@@ -125,7 +125,7 @@ def _float_labels(array: pa.Array) -> pa.Array:
     whole = (values == np.floor(values)) & (size < EXACT)
     digits = pc.cast(pa.array(np.where(whole, values, 0).astype(np.int64)), pa.string())
     text = pc.if_else(pa.array(whole), digits, pc.cast(array, pa.string()))
-    # Arrow prints all others as Python does, in a tenth of the time, but for some exponents
+    # Arrow prints all others as Python does, except for some exponents, in a tenth of the time
     odd = ~whole & ((size < 1e-4) | ((size >= 1e10) & (size < EXACT)))
     if odd.any():
         text = pc.replace_with_mask(text, pa.array(odd), pa.array(map(number_text, values[odd].tolist()), pa.string()))
@@ -133,7 +133,7 @@ def _float_labels(array: pa.Array) -> pa.Array:
 
 
 def number_text(number: int | float) -> str:
-    """Return the shortest text that reads back as the same number; whole numbers carry no ``.0``, and 0 no sign.
+    """Return the shortest text that reads back as the same number; whole numbers have no ``.0``, and 0 has no sign.
 
     Examples
     --------
@@ -145,13 +145,13 @@ def number_text(number: int | float) -> str:
     text = repr(float(number) + 0.0).removesuffix(".0")
     if not EXACT <= abs(number) < 1e16:
         return text
-    # as digits it would read as a whole number that is exact, which not all that were rounded to it are
+    # digits alone would look like an exact whole number, but others may have been rounded to it
     sign, digits = "-" * (number < 0), text.lstrip("-").rstrip("0")
     return f"{sign}{digits[0]}.{digits[1:]}e+15"
 
 
 def is_text(type_: pa.DataType) -> bool:
-    """Whether a type holds text.
+    """Whether a type is a text type.
 
     Examples
     --------
@@ -201,8 +201,8 @@ def label_text(scalar: Any) -> str:
     Raises
     ------
     HierarchyError
-        For booleans and nulls: YAML reads an unquoted ``No`` or ``null`` as these, and guessing what was meant
-        would leave the value uncovered.
+        For Booleans and nulls: YAML reads an unquoted ``No`` or ``null`` as these, and a wrong guess would leave the
+        value uncovered.
 
     Examples
     --------
@@ -224,9 +224,9 @@ def label_text(scalar: Any) -> str:
 
 
 def repeated_nodes(root: Any) -> int:
-    """Return how many values are repeated by aliases in a composed YAML text; one above the most, where more are.
+    """Return how many values aliases repeat in a composed YAML text; counts to one above the limit.
 
-    Each node is looked at once, so a short text that would unpack to billions of values costs nothing.
+    Each node is visited once, so a short text that would expand to billions of values costs nothing.
 
     Examples
     --------
@@ -247,7 +247,7 @@ def repeated_nodes(root: Any) -> int:
             open_nodes.discard(id(node))
             continue
         if any(id(one) in open_nodes for one in (node, *inside)):
-            return MOST_REPEATED + 1  # it holds itself
+            return MOST_REPEATED + 1  # it contains itself
         open_nodes.add(id(node))
         stack.append((node, True))
         stack += [(one, False) for one in inside]

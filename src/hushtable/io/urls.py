@@ -2,9 +2,9 @@
 
 ``duckdb:///clinic.db?table=people`` and ``sqlite:///clinic.db?table=people`` (three slashes and a path from here, four
 and a path from the root), ``postgresql://user@host/clinic?table=people``, ``s3://bucket/people.parquet``,
-``file:///tmp/people.parquet``, ``delta:///people`` (a folder, with slashes as for databases). What follows ``=`` may be
-percent-encoded, and need not be where it holds neither ``&`` nor ``%``. An address is shown without the passwords in
-it, and that of a store without what follows ``?``: signatures and tokens let whoever has them read the file.
+``file:///tmp/people.parquet``, ``delta:///people`` (a folder, with slashes as for databases). Values after ``=`` may be
+percent-encoded, which is only required for ``&`` and ``%``. An address is shown without passwords, and that of a store
+without what follows ``?``: anyone with its signatures and tokens could read the file.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ _SAFE = "/:@,.*()'=<>! "
 
 
 class SheetFile(type(Path())):  # type: ignore[misc]
-    """A workbook with the name of the sheet that is meant."""
+    """A workbook with the name of a sheet."""
 
     sheet: str | None = None
 
@@ -50,9 +50,9 @@ class Url:
     scheme : str
         In lower case; ``postgres`` is ``postgresql``.
     where : str
-        What stands between ``://`` and ``?``, as it was written.
+        The part between ``://`` and ``?``, as written.
     options : mapping of str to str
-        What follows ``?``, decoded.
+        The options after ``?``, decoded.
 
     Examples
     --------
@@ -101,7 +101,7 @@ class Url:
         return replace(self, where=self._public_where(), options=options).secret()
 
     def secret(self) -> str:
-        """The whole address, passwords included: for those who connect, never for a message."""
+        """The whole address with passwords, for connecting, never for a message."""
         options = "&".join(f"{quote(k, safe='')}={quote(v, safe=_SAFE)}" for k, v in self.options.items())
         return f"{self.scheme}://{self.where}{'?' if options else ''}{options}"
 
@@ -116,11 +116,11 @@ class Url:
 
     @property
     def has_password(self) -> bool:
-        """Whether a password, or what may be a signature, stands in the address."""
+        """Whether the address has a password or a possible signature."""
         return ":" in self.where.rpartition("@")[0] or bool(self._hidden & self.options.keys())
 
     def with_options(self, **options: str | None) -> Url:
-        """Return the address with these options, where they are given, besides its own.
+        """Return the address with these options, if given, in addition to its own.
 
         Examples
         --------
@@ -150,7 +150,7 @@ def is_url(source: Source) -> bool:
 
 
 def can_count(source: Source) -> bool:
-    """Whether a source is a database that counts for us.
+    """Whether a source is a database that can count rows itself.
 
     Examples
     --------
@@ -161,7 +161,7 @@ def can_count(source: Source) -> bool:
 
 
 def shown(source: Source) -> str:
-    """A source as it may be printed: without passwords.
+    """A source in a form that may be printed: without passwords.
 
     Examples
     --------
@@ -178,14 +178,14 @@ def shown(source: Source) -> str:
 def source_of(
     text: str, folder: Path | None = None, *, table: str | None = None, query: str | None = None
 ) -> str | Path:
-    """Return an address as it is, and anything else as a path, looked for in a folder where one is given.
+    """Return an address unchanged, and anything else as a path, relative to a folder if one is given.
 
     Parameters
     ----------
     text : str
     folder : Path, optional
     table, query : str, optional
-        Which table of a database or sheet of a workbook, or what to ask a database for; refused for other files.
+        The table of a database, the sheet of a workbook, or a query for a database; refused for other files.
 
     Examples
     --------

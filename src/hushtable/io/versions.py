@@ -1,11 +1,11 @@
-"""Formats of files: which ones this version writes, which it refuses, and how older ones are brought up to date.
+"""Formats of files: which ones this version writes, which it refuses, and how older ones are migrated.
 
 A format has the number of the hushtable version that first wrote it: format 2 came with hushtable 0.2, format 100 would
 come with 1.0. A file of a newer format can therefore always name the version that reads it. Older formats are read; the
 steps here rewrite what an older version meant, or published, differently.
 
-A policy without a ``format`` was written by hand, or by hushtable 0.1: it is read by today's rules. ``migrate`` takes
-it for one of 0.1.
+A policy without a ``format`` was written by hand, or by hushtable 0.1: it is read by the current rules. ``migrate``
+treats it as one of 0.1.
 """
 
 from __future__ import annotations
@@ -19,19 +19,19 @@ from typing import Any, NamedTuple
 from hushtable._version import __version__
 from hushtable.errors import DataError
 
-__all__ = ["FORMATS", "Found", "check_format", "first_reader", "look_at", "migrated"]
+__all__ = ["FORMATS", "WrittenFile", "check_format", "first_reader", "look_at", "migrated"]
 
 FORMATS = {"policy": 2, "release": 2, "companion": 1, "evidence": 2, "ledger": 1}
-"""What this version writes, by kind of file."""
+"""The formats that this version writes, by kind of file."""
 
 _EVIDENCE = "hushtable-report/"
 _LEDGER = re.compile(rb"hushtable ledger (\d+)\n")
 _BARE = 1
-"""Of files from before formats were written down."""
+"""The format of files without a stated one."""
 
 
-class Found(NamedTuple):
-    """A file that hushtable wrote: its kind and the format that it is in."""
+class WrittenFile(NamedTuple):
+    """A file that hushtable wrote: its kind and its format."""
 
     kind: str
     format: int
@@ -50,16 +50,16 @@ def first_reader(format: int) -> str:
 
 
 def check_format(kind: str, found: object, where: str) -> int:
-    """Return a file's format; refuse one that is newer than this version, or none at all.
+    """Return a file's format; refuse one that is newer than this version, or missing.
 
     Parameters
     ----------
     kind : str
         A key of ``FORMATS``.
     found : object
-        What the file says.
+        The format in the file.
     where : str
-        The file, to begin the error sentence: ``"The policy"``.
+        The subject of the error sentence: ``"The policy"``.
 
     Raises
     ------
@@ -92,8 +92,8 @@ def check_format(kind: str, found: object, where: str) -> int:
     return found
 
 
-def look_at(path: Path) -> Found | None:
-    """Return what kind of file a path is and which format it has; None for a file that is not hushtable's.
+def look_at(path: Path) -> WrittenFile | None:
+    """Return the kind and format of a file; None for a file that hushtable did not write.
 
     Raises
     ------
@@ -103,7 +103,7 @@ def look_at(path: Path) -> Found | None:
     with path.open("rb") as stream:
         start = stream.read(64)
         if match := _LEDGER.match(start):
-            return Found("ledger", check_format("ledger", int(match[1]), repr(str(path))))
+            return WrittenFile("ledger", check_format("ledger", int(match[1]), repr(str(path))))
         if path.suffix not in (".json", ".yaml", ".yml"):
             return None
         raw = start + stream.read()
@@ -117,7 +117,7 @@ def look_at(path: Path) -> Found | None:
             return None
         # 0.1 had no policies of several tables
         unsaid = _BARE if "columns" in keys else FORMATS["policy"]
-        return Found("policy", check_format("policy", keys.get("format", unsaid), repr(str(path))), text)
+        return WrittenFile("policy", check_format("policy", keys.get("format", unsaid), repr(str(path))), text)
     try:
         data = json.loads(text)
     except (ValueError, RecursionError):
@@ -130,11 +130,15 @@ def look_at(path: Path) -> Found | None:
         else "release" if "rows" in data and "hushtable" in data
         else None
     )  # fmt: skip
-    return None if kind is None else Found(kind, check_format(kind, data.get("format", _BARE), repr(str(path))), text)
+    return (
+        None
+        if kind is None
+        else WrittenFile(kind, check_format(kind, data.get("format", _BARE), repr(str(path))), text)
+    )
 
 
 def _top_level(text: str) -> dict[str, Any]:
-    """The keys of a YAML mapping; the value of those that have a plain one. Nothing is built from the rest."""
+    """The keys of a YAML mapping, with their values if these are plain. Nothing else is constructed."""
     import yaml
 
     try:
@@ -150,15 +154,15 @@ def _top_level(text: str) -> dict[str, Any]:
     }
 
 
-def migrated(found: Found) -> tuple[str, list[str]]:
-    r"""Return a file's text in the format that this version writes, and what was changed, in words.
+def migrated(found: WrittenFile) -> tuple[str, list[str]]:
+    r"""Return a file's text in the format that this version writes, and the changes in words.
 
-    Nothing is changed in ledgers, whose records are checked as a chain, and in evidence, which may be signed.
+    Ledgers, whose records form a checked chain, and evidence, which may be signed, are not changed.
 
     Examples
     --------
     >>> old = "# ours\ncolumns: {age: {role: quasi}}\nmodels: [k-anonymity: {k: 2}]\n"
-    >>> text, changes = migrated(Found("policy", 1, old))
+    >>> text, changes = migrated(WrittenFile("policy", 1, old))
     >>> print(text)
     # ours
     format: 2
@@ -200,7 +204,7 @@ _COUNTS = ("records", "released", "suppressed")
 
 
 def _release_2(text: str) -> tuple[str, list[str]]:
-    """Leave out what hushtable 0.1 gave away: counts of the whole table and numbers that suppressed records changed."""
+    """Remove what hushtable 0.1 revealed: counts of the whole table and numbers that suppressed records changed."""
     data = json.loads(text)
     told: dict[str, Any] = {"format": 2, **{key: data[key] for key in _PUBLIC if key in data}}
     if data.get("counterfeits") or "m-invariant" in (data.get("algorithm") or {}):
@@ -212,7 +216,7 @@ def _release_2(text: str) -> tuple[str, list[str]]:
     gone = [key for key in data if key not in told]
     changes = ["add 'format: 2'", "remove what each model achieved: verifying computes it again"]
     if gone:
-        changes.append(f"remove what tells about suppressed records: {', '.join(gone)}")
+        changes.append(f"remove what reveals suppressed records: {', '.join(gone)}")
     return json.dumps(told, indent=1, ensure_ascii=False) + "\n", changes
 
 

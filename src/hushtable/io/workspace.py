@@ -1,7 +1,7 @@
-"""A work folder: temporary files that a killed run leaves to the next one, and nobody else ever sees.
+"""A work folder: private temporary files that a killed run leaves for the next one.
 
-Whatever ends a run but a kill (success, an error, Ctrl-C) removes the folder. After a kill, the same run (same input
-files, policy and version) takes up what was finished; any other run starts over.
+Success, an error or Ctrl-C removes the folder. After a kill, the same run (same input files, policy and version)
+resumes from its finished stages; any other run starts over.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ _LOCK = "lock"
 
 
 class Workspace:
-    """A folder with stages that are finished or not.
+    """A folder with finished and unfinished stages.
 
     Attributes
     ----------
@@ -58,17 +58,17 @@ class Workspace:
                 path.unlink()
 
     def finished(self, stage: str) -> Any:
-        """Return what was noted when the stage was finished; None where it was not, or its files are not complete."""
+        """Return the notes of a finished stage; None if it is unfinished or its files are incomplete."""
         noted = self._stages.get(stage)
         return noted["facts"] if noted is not None and noted["sizes"] == self._sizes(stage) else None
 
     def _sizes(self, stage: str) -> dict[str, int]:
-        """The sizes of a stage's files: a machine that stopped may have lost some of what it had taken for written."""
+        """The sizes of a stage's files: after a crash of the machine, written data may be lost."""
         folder = self.folder / stage
         return {path.name: path.stat().st_size for path in sorted(folder.iterdir())} if folder.is_dir() else {}
 
     def finish(self, stage: str, facts: Mapping[str, Any]) -> None:
-        """Note that a stage is finished, for a run after a kill."""
+        """Record that a stage is finished, for a run after a kill."""
         self._stages[stage] = {"facts": dict(facts), "sizes": self._sizes(stage)}
         self._note()
 
@@ -87,19 +87,19 @@ class Workspace:
 
 @contextmanager
 def workspace(path: str | os.PathLike[str], key: Mapping[str, Any]) -> Iterator[Workspace]:
-    """Open the work folder of an output, hidden beside it and readable by its owner only.
+    """Open the work folder of an output, hidden next to it and readable only by its owner.
 
     Parameters
     ----------
     path : path
-        What the run is to write.
+        The output of the run.
     key : mapping
-        JSON data that tells whether an earlier run's files are of use.
+        JSON data that decides whether an earlier run's files can be used.
 
     Raises
     ------
     OutputError
-        If the folder cannot be made, or another run is at work there.
+        If the folder cannot be created, or another run is using it.
 
     Examples
     --------
@@ -130,7 +130,7 @@ def workspace(path: str | os.PathLike[str], key: Mapping[str, Any]) -> Iterator[
 
 
 def _locked(file: IO[str]) -> bool:
-    """Take the lock, which the system releases however a run ends; systems without one take the risk."""
+    """Acquire the lock, which the system releases at any end of a run; systems without locks go without."""
     try:
         import fcntl
     except ImportError:

@@ -1,1 +1,1 @@
-"""Hot loops on plain arrays: numba beside a slow NumPy twin."""
+"""Hot loops on plain arrays: each compiled by numba, with a slow NumPy twin."""

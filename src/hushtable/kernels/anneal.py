@@ -1,9 +1,9 @@
-"""Annealing groups of points: moves, swaps, groups dissolved and founded, ever less of them uphill.
+"""Simulated annealing of groups of points: moves, swaps, and groups dissolved and founded.
 
 The sum of squared errors of a partition is a constant minus the sum over groups of |S|^2 / n, with S the sum of a
-group's n points; so a change costs a few products with S. A change that lowers the error is taken, one that raises it
-by less than an exponentially distributed tolerance too; the tolerance's mean falls to nothing. Random numbers are a
-xorshift with a Weyl sequence, in integers that Python and numba compute alike.
+group's n points; so a change costs a few products with S. A change is accepted if it lowers the error, or raises it by
+less than an exponentially distributed tolerance, with a mean that falls to zero. Random numbers come from a xorshift
+with a Weyl sequence, in integers that Python and numba compute alike.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ def anneal(
     tolerance: FloatArray,
     seed: int = 1,
 ) -> IntArray:
-    """Return labels (some numbers may be unused) of groups of at least the units needed, after so many steps.
+    """Return labels (some numbers may be unused) of groups with at least the units needed, after ``steps`` steps.
 
     Parameters
     ----------
@@ -41,14 +41,14 @@ def anneal(
     near : int64 array
         Records x neighbors: the nearest other records, nearest first.
     units : int64 array
-        What each record counts.
+        Weight of each record.
     needed : int
         The least units of a group.
     steps : int
     heat : (float, float)
         The mean tolerance at the beginning and (nearly) at the end; it falls linearly.
     tolerance : float64 array
-        Quantiles of the exponential distribution, as many as a power of 2.
+        Quantiles of the exponential distribution; their number is a power of 2.
     seed : int
 
     Examples
@@ -64,7 +64,7 @@ def anneal(
     capacity = max(int(sizes.max()), 3 * -(-needed // lightest)) + 1
     slots = max(len(sizes), int(units.sum()) // needed) + 1
     out = labels.astype(np.int64)
-    # a small example is done before a compiled kernel is loaded
+    # a small problem is solved before a compiled kernel is loaded
     plain = steps * points.shape[1] < 20_000 or importlib.util.find_spec("numba") is None
     run = _anneal if plain else compiled(_anneal)
     run(points, out, near, units, needed, steps, heat[0], heat[1], tolerance, seed, capacity, slots)
@@ -111,7 +111,7 @@ def _scrambled(state: Any) -> Any:
 
 
 def _swapped(i: Any, r: Any, a: Any, b: Any, na: Any, nb: Any, points: Any, total: Any) -> Any:
-    """What it costs that records i of group a and r of group b change places."""
+    """The cost of swapping record i of group a with record r of group b."""
     # |S - x + y|^2 = |S|^2 + 2 S.(y - x) + |y - x|^2
     along, apart = 0.0, 0.0
     for c in range(points.shape[1]):
@@ -123,7 +123,7 @@ def _swapped(i: Any, r: Any, a: Any, b: Any, na: Any, nb: Any, points: Any, tota
 
 def _found(i: Any, new: Any, limit: Any, needed: Any, near: Any, touched: Any, origin: Any, points: Any, units: Any,
            own: Any, member: Any, place: Any, count: Any, weight: Any, total: Any) -> bool:  # fmt: skip
-    """Found a group around record i with records that their groups can spare; undone where it does not pay."""
+    """Found a group around record i with records that their groups can spare; undo it if it does not pay."""
     found, size, change = 0, 0, 0.0
     for m in range(-1, near.shape[1]):
         r = i if m < 0 else near[i, m]
@@ -157,7 +157,7 @@ def _found(i: Any, new: Any, limit: Any, needed: Any, near: Any, touched: Any, o
 
 def _dissolve(a: Any, limit: Any, near: Any, touched: Any, origin: Any, points: Any, units: Any, own: Any, member: Any,
               place: Any, count: Any, weight: Any, total: Any) -> bool:  # fmt: skip
-    """Dissolve group a into those of its members' neighbors; undone where it does not pay."""
+    """Dissolve group a into those of its members' neighbors; undo it if it does not pay."""
     size, capacity = count[a], len(touched)
     change = _dot(total, a, total, a) / size
     for m in range(size):

@@ -1,7 +1,7 @@
-"""Compiling kernels in another process, into numba's cache on disk, while their twins do the work.
+"""Compile kernels in another process, into numba's cache on disk, while their twins do the work.
 
-The other process is told names and types, never data. It ends when it has compiled what it was asked for and nobody has
-asked for half a minute, or the asking process has ended.
+The other process gets names and types, never data. It ends after half a minute without requests, or when the requesting
+process has ended.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ _worker: subprocess.Popen[bytes] | None = None
 
 
 def is_underway(function: Callable[..., Any], types: Any) -> bool:
-    """Ask for a kernel to be compiled, unless it was asked for; whether another process is at it.
+    """Request that a kernel be compiled, once; return whether another process is compiling it.
 
     Parameters
     ----------
@@ -47,13 +47,13 @@ def is_underway(function: Callable[..., Any], types: Any) -> bool:
         alive = _worker is not None and _worker.poll() is None
         if line in _asked and alive:
             return True
-        # asked for before and not in the cache, although the process has ended: it fails there, or is not found here
+        # requested before but not in the cache, although the process has ended: it failed there, or is not found here
         _asked[line] = _asked.get(line, 0) + 1
         return _asked[line] <= _ATTEMPTS and _send(line)
 
 
 def _send(line: str) -> bool:
-    """Hand a line to the other process, and start one where there is none; whether that went well."""
+    """Send a line to the other process, starting one if there is none; return whether that succeeded."""
     global _worker
     try:
         if _worker is None or _worker.poll() is not None:
@@ -73,7 +73,7 @@ def _start() -> subprocess.Popen[bytes]:
 
     config: Any = numba.config
     place = {"NUMBA_CACHE_DIR": config.CACHE_DIR} if config.CACHE_DIR else {}
-    # what is importable here is importable there; Ctrl-C is not for it, and the scheduler weighs it against this one
+    # with the same import path; in a process group of its own, so that Ctrl-C does not reach it
     path = os.pathsep.join(os.path.abspath(entry) for entry in sys.path)
     return subprocess.Popen(  # noqa: S603 our own words
         [sys.executable, "-m", __name__],
@@ -86,16 +86,16 @@ def _start() -> subprocess.Popen[bytes]:
 
 
 def _leave(worker: subprocess.Popen[bytes]) -> None:
-    """Let the other process finish what it was asked for, and end; nobody waits for it."""
+    """Let the other process finish its requests and end, without waiting for it."""
     if worker.stdin is not None:
         with contextlib.suppress(OSError):
             worker.stdin.close()
     if worker.poll() is None:
-        worker.returncode = 0  # or Popen warns that it was left
+        worker.returncode = 0  # otherwise Popen warns that it is still running
 
 
 def main() -> None:
-    """Compile what is asked for on standard input; the process that asks goes first."""
+    """Compile what standard input requests, at low priority."""
     os.nice(10)
     for line in _lines(sys.stdin.fileno()):
         module, name, types = line.split()
@@ -104,7 +104,7 @@ def main() -> None:
 
 
 def _lines(source: int) -> Iterator[str]:
-    """Lines as they come, until the other side has closed, or is silent."""
+    """Yield lines as they arrive, until the other side closes or falls silent."""
     rest = b""
     while select.select([source], [], [], _IDLE)[0]:
         some = os.read(source, 1 << 16)

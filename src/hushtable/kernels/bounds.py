@@ -54,7 +54,7 @@ def _bounds_loops(work: Any, starts: Any, ends: Any, lo: Any, hi: Any) -> None:
 
 
 def column_bounds(work: AnyArray, starts: IntArray, ends: IntArray, dims: IntArray) -> tuple[IntArray, IntArray]:
-    """Return the least and greatest code of each group in one column of its own."""
+    """Return the least and greatest code of each group in one column, which may differ between groups."""
     lo = np.empty(len(starts), dtype=np.int64)
     hi = np.empty(len(starts), dtype=np.int64)
     dispatch(_column_bounds_loops, _column_bounds_numpy, len(work))(work, starts, ends, dims, lo, hi)

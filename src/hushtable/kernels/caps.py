@@ -1,4 +1,4 @@
-"""Kernels of share caps: how much of a group can be kept so that no value's share is too great."""
+"""Kernels of share caps: how much of a group can be kept without any value's share exceeding its cap."""
 
 from __future__ import annotations
 
@@ -12,16 +12,16 @@ from hushtable.kernels.compile import dispatch
 __all__ = ["most_within_caps", "smallest_within_caps"]
 
 ROUNDING = 1e-9
-"""What rounding may take away from a number of units."""
+"""Tolerance for rounding in a number of units."""
 
 STEPS = 64
-"""How many numbers of units are tried, from above, before the least that is not ruled out is returned."""
+"""Candidates to try, from above, before the least one that is not ruled out is returned."""
 
 
 def most_within_caps(
     offsets: IntArray, values: IntArray, units: IntArray, caps: FloatArray, slack: float, least: int
 ) -> IntArray:
-    """Return how many units of each group can be chosen, at most, so that their shares keep to caps.
+    """Return the largest number of units of each group that can be chosen with shares within their caps.
 
     M units, h'_i <= h_i of value i, keep to the caps if the sum of max(h'_i - cap_i M, 0) is at most slack M. Then
     (1 - slack) M <= sum min(h_i, cap_i M), which is below A + B M for the units A of any values and the caps B of the
@@ -35,14 +35,14 @@ def most_within_caps(
     caps : float64 array
         The greatest share of every value.
     slack : float
-        By how much shares may exceed their caps in all.
+        Total by which shares may exceed their caps.
     least : int
-        Fewer units than this are none.
+        Fewer units than this count as none.
 
     Returns
     -------
     int64 array
-        A number of units that is never too small.
+        An upper bound on the number of units.
 
     Examples
     --------
@@ -51,7 +51,7 @@ def most_within_caps(
     [4]
     """
     out = np.empty(len(offsets) - 1, dtype=np.int64)
-    # there is one way to count: in plain Python for a few groups, compiled for more
+    # the same loops: plain Python for a few groups, compiled for more
     dispatch(_caps_loops, _caps_loops, 50 * len(units))(offsets, values, units, caps, float(slack), least, out)
     return out
 
@@ -74,7 +74,7 @@ def _relaxed(values: Any, units: Any, caps: Any, slack: Any) -> Any:
     kept = 0.0
     for i in range(len(values)):
         kept += units[i]
-    # what `_possible` allows for rounding is allowed here too: a bound that is too small would be wrong
+    # the same tolerance for rounding as in `_possible`: a bound that is too small would be wrong
     need = 1.0 - slack - ROUNDING
     while True:
         free = ROUNDING * (1 + len(values))
@@ -84,7 +84,7 @@ def _relaxed(values: Any, units: Any, caps: Any, slack: Any) -> Any:
                 rest -= caps[values[i]]
             else:
                 free += units[i]
-        # a step that is as small as a rounding is the last
+        # stop at a step as small as a rounding error
         if rest <= 0 or free >= kept * rest * (1 - ROUNDING):
             break
         kept = free / rest
@@ -92,7 +92,7 @@ def _relaxed(values: Any, units: Any, caps: Any, slack: Any) -> Any:
 
 
 def _possible(values: Any, units: Any, caps: Any, slack: Any, kept: Any) -> Any:
-    """Whether so many whole units can be chosen."""
+    """Whether this many whole units can be chosen."""
     missing = np.int64(kept)
     partly = np.empty(len(values), np.float64)
     n = 0
@@ -107,7 +107,7 @@ def _possible(values: Any, units: Any, caps: Any, slack: Any, kept: Any) -> Any:
             n += 1
     if missing <= 0:
         return True
-    # the cheapest first; what is then missing still costs 1 a unit
+    # the cheapest first; every further unit costs 1
     cost = 0.0
     partly[:n].sort()
     for i in range(n):
@@ -119,7 +119,7 @@ def _possible(values: Any, units: Any, caps: Any, slack: Any, kept: Any) -> Any:
 
 
 def smallest_within_caps(caps: FloatArray, slack: float, most: int) -> int:
-    """Return the least number of records whose shares can keep to caps; ``most`` where none below it can.
+    """Return the least number of records with shares within their caps; ``most`` if there is none below it.
 
     Examples
     --------

@@ -1,8 +1,7 @@
 """The centroid of a shrinking set: means of numbers, modes of labels.
 
-Sums are kept in two floats, the rounding error of every step in the second, so that a million removals leave a mean
-that is right to the last digit or two; steps are taken one record after the other, so that compiled loops and plain
-Python give the same bits.
+Each sum has a second float for the rounding errors, so that the mean is right to the last digit or two even after a
+million removals. Records are processed one after the other, so that compiled loops and plain Python give the same bits.
 """
 
 from __future__ import annotations
@@ -23,13 +22,13 @@ class Sums(NamedTuple):
     Attributes
     ----------
     total, rest : float64 arrays
-        Per column the sum of known numbers, and what rounding has lost of it.
+        Per column, the sum of known numbers and its accumulated rounding error.
     known : int64 array
         How many numbers are known.
     counts : int64 array
         ``counts[metric.start[j] + code]``: records with that label.
     mode : int64 array
-        The most frequent label of each column, of several the lowest code.
+        The most frequent label of each column; ties go to the lowest code.
     """
 
     total: FloatArray
@@ -39,7 +38,7 @@ class Sums(NamedTuple):
     mode: IntArray
 
     def copy(self) -> Sums:
-        """Return sums that change on their own."""
+        """Return an independent copy."""
         return Sums(self.total.copy(), self.rest.copy(), self.known.copy(), self.counts.copy(), self.mode.copy())
 
 
@@ -56,14 +55,14 @@ def no_sums(metric: Metric) -> Sums:
 
 
 def shift(points: Any, rows: Any, sign: Any, sums: Any, metric: Any) -> None:
-    """Add (sign 1) or take away (sign -1) these rows; after adding, ``modes`` has to be called."""
+    """Add (sign 1) or remove (sign -1) these rows; call ``modes`` after adding."""
     for i in range(len(rows)):
         for j in range(points.shape[1]):
             x = points[rows[i], j]
             if metric.labels[j]:
                 code = np.int64(x)
                 sums.counts[metric.start[j] + code] += sign
-                # counts only fall, so another label becomes the mode only where the mode itself loses
+                # counts only fall, so the mode changes only if its own count falls
                 if sign < 0 and code == sums.mode[j]:
                     _mode(j, sums, metric)
             elif x == x:

@@ -48,7 +48,7 @@ def collapse_rows(
     keys, first, units = (np.empty(n, dtype=np.int64) for _ in range(3))
     labels = np.empty(n, dtype=np.int32)
     stacked, widths = np.stack(columns), np.array([max(int(size), 1) for size in sizes])
-    # a table that is too small is cheaper to find out than one that does not fit the cache
+    # detecting that the hash table is too small costs less than one that does not fit the cache
     capacity, found = 2**16, -1
     while found < 0:
         found = dispatch(_collapse_loops, _collapse_numpy, n)(

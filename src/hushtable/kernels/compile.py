@@ -1,4 +1,4 @@
-"""One place that knows numba: kernels are compiled once per machine, and nobody waits for it on a small table.
+"""The only module that uses numba: it compiles kernels once per machine, without delaying small tables.
 
 A kernel is one plain-loop function. Large tables run it compiled, from numba's cache on disk. Until it is in that cache
 its NumPy twin, which gives the same bytes, does the work, and another process compiles (``kernels.background``).
@@ -22,7 +22,7 @@ from typing import Any
 __all__ = ["COMPILE_FROM", "KERNELS", "TWIN_SECONDS", "TWIN_UP_TO", "compiled", "dispatch"]
 
 KERNELS = "HUSHTABLE_KERNELS"
-"""Environment variable: a folder with kernels that were compiled before, which may be read-only."""
+"""Environment variable: a folder with precompiled kernels, which may be read-only."""
 
 COMPILE_FROM = 4000
 """Rows from which loading a compiled kernel (0.7 s from the cache) beats its NumPy twin."""
@@ -32,7 +32,7 @@ TWIN_UP_TO = 150_000
 than the compiler does."""
 
 TWIN_SECONDS = 1.0
-"""CPU seconds that a kernel's twin may take in all before the kernel is compiled at once: that takes about as long."""
+"""CPU seconds that a twin may take in total before its kernel is compiled at once, which takes about as long."""
 
 _log = logging.getLogger(__package__)
 _lock = threading.RLock()
@@ -43,7 +43,7 @@ _LOOK_EVERY = 0.05
 
 
 class _Caller(threading.local):
-    """Whether the caller of a kernel has a twin at hand."""
+    """Whether the caller of a kernel has a twin."""
 
     has_twin = False
 
@@ -56,9 +56,9 @@ class _NotReady(Exception):
 
 
 def compiled(function: Callable[..., Any]) -> Callable[..., Any]:
-    """Return the numba version of a plain-loop function, from the on-disk cache where it is there.
+    """Return the numba version of a plain-loop function, from the cache on disk if possible.
 
-    Plain functions of kernels that it calls by name are compiled with it. Several threads may ask, and call, at once.
+    Plain functions that it calls by name are compiled with it. Safe to use from several threads.
     """
     kernel = _kernels.get(function)
     if kernel is None:
@@ -71,7 +71,7 @@ def compiled(function: Callable[..., Any]) -> Callable[..., Any]:
 
 @functools.cache
 def _bring() -> None:
-    """Copy kernels that a container image has into numba's cache, which must be writable even to read from it."""
+    """Copy the kernels of a container image into numba's cache, which must be writable even for reading."""
     import numba
 
     config: Any = numba.config
@@ -83,7 +83,7 @@ def _bring() -> None:
         shutil.copytree(given, copy)
         os.rename(copy, config.CACHE_DIR)
     except OSError:
-        # another process was faster, or nothing may be written: then kernels are compiled
+        # another process was faster, or the folder is read-only: then kernels are compiled
         shutil.rmtree(copy, ignore_errors=True)
 
 
@@ -96,18 +96,18 @@ def _made(function: Callable[..., Any]) -> Any:
     # no fastmath and no parallel reductions: the same table gives the same bytes on any machine
     try:
         kernel = numba.njit(cache=True, nogil=True)(_linked(function))
-    except RuntimeError:  # neither the package nor the user has a folder that may be written
+    except RuntimeError:  # neither the package's nor the user's folder is writable
         later = None
         kernel = numba.njit(nogil=True)(_linked(function))
     else:
         later = function
-    # numba comes here, one thread at a time, when a kernel is neither loaded nor in the cache
+    # numba calls this, one thread at a time, when a kernel is neither loaded nor in the cache
     kernel._compiler.compile = functools.partial(_missed, later, kernel._compiler.compile)
     return kernel
 
 
 def _missed(later: Callable[..., Any] | None, now: Callable[..., Any], types: Any, returns: Any) -> Any:
-    """Compile a kernel for arguments of some types: now, or later where it can be and the caller has a twin."""
+    """Compile a kernel for arguments of some types: now, or in the background if the caller has a twin."""
     if later is not None and _caller.has_twin and _spent.get(later, 0.0) < TWIN_SECONDS:
         from hushtable.kernels.background import is_underway
 
@@ -121,7 +121,7 @@ def _missed(later: Callable[..., Any] | None, now: Callable[..., Any], types: An
 
 @functools.cache
 def _announce() -> None:
-    """Say once why the first use takes long: as a warning, so that it is seen where nobody set up logging."""
+    """Say once why the first use takes long: as a warning, which is visible without any logging setup."""
     _log.warning("Compiling kernels for this machine; this happens once.")
 
 
@@ -149,13 +149,13 @@ def _linked(function: Callable[..., Any]) -> Callable[..., Any]:
     namespace = {**function.__globals__, **{name: compiled(f) for name, f in called.items()}}
     linked = FunctionType(function.__code__, namespace, function.__name__, function.__defaults__)
     linked.__module__ = function.__module__
-    # numba's cache looks at the caller's file alone; the name tells when a callee in another file has changed
+    # numba's cache checks only the caller's file; the name changes if a callee in another file has changed
     linked.__qualname__ = f"{function.__name__}_{_digest(function)[:12]}"
     return linked
 
 
 def dispatch(loops: Callable[..., Any], twin: Callable[..., Any], rows: int) -> Callable[..., Any]:
-    """Choose the compiled loops for large tables, or once numba is loaded; the NumPy twin otherwise.
+    """Choose the compiled loops for large tables or once numba is loaded, and the NumPy twin otherwise.
 
     Both give the same bytes. A kernel that is not in the cache yet is served by its twin while it is compiled in the
     background, unless the twin would take longer than that.
@@ -173,8 +173,8 @@ def dispatch(loops: Callable[..., Any], twin: Callable[..., Any], rows: int) -> 
 
 
 def _with_twin(loops: Callable[..., Any], kernel: Any, twin: Callable[..., Any], *arguments: Any) -> Any:
-    """Call the kernel, or its twin where it is not compiled yet."""
-    # looking into the cache takes as long as the twin does on a small group
+    """Call the kernel, or its twin if the kernel is not compiled yet."""
+    # checking the cache takes as long as the twin on a small group
     if time.perf_counter() >= _look_again.get(loops, 0.0):
         _caller.has_twin = True
         try:

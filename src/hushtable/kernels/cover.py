@@ -1,4 +1,4 @@
-"""Kernels of published cells: what a group of records costs, and which group a record joins most cheaply.
+"""Kernels of published cells: the cost of a group of records, and the cheapest group for a record to join.
 
 A column is of one of three kinds: a hierarchy node (state: a leaf below it and its height), a range (state: its ends)
 or a set (state: bits). All costs are integers, so sums do not depend on their order. ``tables`` is what a column's
@@ -31,15 +31,15 @@ class Tables(NamedTuple):
     size : (d,) int64 array
         Codes of each column.
     weight : (d,) int64 array
-        What one leaf more costs.
+        Cost of one more leaf.
     gap : (d,) int64 array
-        What a range costs that would have to hold code 0 and others; -1 where code 0 is a value like any other.
+        Cost of a range that contains code 0 and others; -1 if code 0 is an ordinary value.
     word : (d,) int64 array
         Where a set column's bits begin.
     words : int
-        Words of bits in all.
+        Total number of words of bits.
     node, leaf : int64 arrays
-        The node above a code, and what publishing it costs.
+        The node above a code, and the cost of publishing it.
     """
 
     kind: IntArray
@@ -62,7 +62,7 @@ def cover(
     -------
     first, second, bits, cost
         The two numbers of each node or range, the bits of the sets, and the cost of every cell, group by column. With
-        ``keep=False`` only the cost is there, summed over the columns. An empty group costs nothing.
+        ``keep=False``, only the cost is returned, summed over the columns. An empty group costs nothing.
 
     Examples
     --------
@@ -175,16 +175,16 @@ def cheapest_groups(
     codes: AnyArray, rows: IntArray, own: IntArray, groups: IntArray, sizes: IntArray,
     cells: tuple[IntArray, IntArray, AnyArray, IntArray], tables: Tables, best: IntArray, price: IntArray,
 ) -> None:  # fmt: skip
-    """Find, for each of these rows, the group whose loss grows least when the row joins it; in place.
+    """Find, for each of these rows, the group whose loss grows least if the row joins it; in place.
 
     The loss of a group is its size times its cost.
 
     Parameters
     ----------
     rows : int64 array
-        The rows that look for a group.
+        The rows that need a group.
     own : int64 array
-        The group of every row: it is not offered.
+        The group of every row, which is not offered to it.
     groups : int64 array
         Groups to offer, by ascending cost.
     sizes : int64 array
@@ -192,7 +192,7 @@ def cheapest_groups(
     cells : tuple
         As ``cover`` returns them, for all groups.
     best, price : int64 arrays
-        The best group so far and by how much its loss grows, per row; replaced where a cheaper one is found.
+        Per row, the best group so far and the growth of its loss; replaced if a cheaper one is found.
     """
     total = cells[3].sum(axis=1)
     dispatch(_cheapest_loops, _cheapest_numpy, len(rows) * max(len(groups), 1) // 8)(
@@ -245,7 +245,7 @@ def _cheapest_loops(
             g = groups[o]
             before = total[g]
             if before >= least:
-                break  # joining costs at least what the others already pay
+                break  # joining costs at least what the group's records already cost
             if g == own[r]:
                 continue
             m = sizes[g]

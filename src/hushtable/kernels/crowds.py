@@ -1,11 +1,11 @@
-"""Crowds that overlap: n crowds of k people, everybody in exactly k of them, exchanged until their cells are small.
+"""Overlapping crowds: n crowds of k people, each person in exactly k of them, improved by exchanges.
 
 People with equal quasi-identifiers are one *tuple* with a multiplicity, so a crowd is a row of k tuples; a tuple is in
-it as often as it has people, at most. What a crowd costs is what its cells as sets cost: for every column, its distinct
-values but one, times the column's weight. A step takes one place of a crowd, another crowd near the tuple in it, and
-exchanges that tuple with the best one of the other crowd. That keeps everybody's number of crowds. As in annealing, an
-exchange that costs more is made where it costs less than an exponentially distributed tolerance, whose mean falls to
-nothing. Costs are whole numbers and random numbers a xorshift in 32 bits, so that Python and numba give the same.
+it at most as often as it has people. The cost of a crowd is the cost of its cells as sets: for every column, the number
+of distinct values minus one, times the column's weight. A step takes one place of a crowd and another crowd near the
+tuple in it, and exchanges that tuple with the best one of the other crowd, which keeps each person's number of crowds.
+As in simulated annealing, a worse exchange is accepted if its cost is below an exponentially distributed tolerance,
+with a mean that falls to zero. Costs are integers and random numbers a xorshift in 32 bits, so Python and numba agree.
 
 ``underpriced`` finds crowds for a linear program that picks the cheapest mixture of crowds: given a price for each
 tuple, it looks for crowds that cost less than their people pay.
@@ -25,18 +25,18 @@ from hushtable.kernels.compile import compiled
 __all__ = ["exchange", "nearest_tuples", "underpriced"]
 
 _PLAIN = 100_000
-"""Pairs of tuples up to which plain Python is done before a compiled kernel is loaded; a step takes as long as four."""
+"""Pairs of tuples up to which plain Python beats loading a compiled kernel; a step counts as four."""
 
 
 def nearest_tuples(codes: AnyArray, weights: IntArray, width: int) -> IntArray:
-    """Return the nearest other tuples of each tuple, nearest first, of equally near ones the first.
+    """Return the nearest other tuples of each tuple, nearest first; ties go to the first.
 
     Parameters
     ----------
     codes : integer array
         Tuples x columns.
     weights : int64 array
-        What it costs that two tuples differ in a column.
+        Cost of a difference in each column.
     width : int
 
     Examples
@@ -62,7 +62,7 @@ def exchange(
     tolerance: FloatArray,
     seed: int = 1,
 ) -> AnyArray:
-    """Return crowds that cost less, after so many steps.
+    """Return crowds of lower cost, after some steps.
 
     Parameters
     ----------
@@ -80,7 +80,7 @@ def exchange(
     heat : float
         The mean tolerance at the beginning.
     tolerance : float64 array
-        Quantiles of the exponential distribution, as many as a power of 2.
+        Quantiles of the exponential distribution; their number is a power of 2.
     seed : int
 
     Examples
@@ -167,13 +167,13 @@ def _nearest(codes: Any, weights: Any, out: Any) -> None:
 
 
 def _weigh(codes: Any, weights: Any, crowds: Any, a: Any, saved: Any) -> None:
-    """Note what crowd a saves without the tuple at each of its places."""
+    """Store how much crowd a would save without the tuple at each of its places."""
     for e in range(crowds.shape[1]):
         saved[a, e] = _with(codes, weights, crowds, a, e, crowds[a, e])
 
 
 def _with(codes: Any, weights: Any, crowds: Any, a: Any, e: Any, t: Any) -> Any:
-    """What tuple t costs crowd a at place e: the values that nobody else of it has."""
+    """The cost of tuple t at place e of crowd a: the values that no other member has."""
     cost = 0
     for c in range(codes.shape[1]):
         value = codes[t, c]
@@ -213,9 +213,9 @@ def _list_places(crowds: Any, begin: Any, owner: Any, entry: Any) -> None:
 
 def _partner(codes: Any, weights: Any, times: Any, crowds: Any, a: Any, e: Any, b: Any, saved: Any,
              best: Any) -> Any:  # fmt: skip
-    """Return the place of crowd b to exchange with place e of crowd a; -1 where all exchanges cost ``best`` or more."""
+    """Return the place of crowd b to exchange with place e of crowd a; -1 if every exchange costs at least ``best``."""
     x, at = crowds[a, e], -1
-    # what x costs the other crowd at least
+    # lower bound for the cost of x in the other crowd
     certain = _with(codes, weights, crowds, b, -1, x) - saved[a, e]
     for f in range(crowds.shape[1]):
         y = crowds[b, f]

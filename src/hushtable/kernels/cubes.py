@@ -1,4 +1,4 @@
-"""Kernels of the lattice: a few columns counted together, what is too small there, and finer and coarser nodes."""
+"""Kernels of the lattice: counts over a few columns, groups that are too small there, finer and coarser nodes."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def leaf_cube(columns: Sequence[AnyArray], units: IntArray, leaves: Sequence[int
     shape = [*leaves, 1, 1][:3]
     flat = np.zeros(math.prod(shape), dtype=np.int64)
     steps = np.array([shape[1] * shape[2], shape[2], 1], dtype=np.uint64)
-    # a column too few has one place, whatever codes stand in for it
+    # an unused axis has one place
     steps[len(columns) :] = 0
     first, second, third = [*columns, columns[0], columns[0]][:3]
     dispatch(_cube_loops, _cube_numpy, 50 * len(units))(first, second, third, steps, units, flat)
@@ -54,10 +54,10 @@ def small_group_units(
     leaf : three-dimensional int64 array
         Units of the leaves of these columns together, as ``leaf_cube`` returns them.
     lut : integer array
-        All look-up tables; the table of column j at level l begins at ``starts[j, l]`` and has ``sizes[j, l]`` nodes,
-        0 where the column has no such level.
+        All look-up tables; the table of column j at level l begins at ``starts[j, l]`` and has ``sizes[j, l]`` nodes, 0
+        if the column has no such level.
     columns : sequence of int
-        Three at most.
+        At most three.
 
     Returns
     -------
@@ -88,7 +88,7 @@ def _small_numpy(
 def _small_loops(
     leaf: Any, lut: Any, starts: Any, sizes: Any, columns: Any, minimum: Any, levels: Any, out: Any
 ) -> None:
-    # up to three axes, each with the nodes of all its levels one after the other; an axis too few has one node
+    # up to three axes, each with the nodes of all its levels one after the other; an unused axis has one node
     c = len(columns)
     column = np.zeros(3, np.int64)
     height = np.ones(3, np.int64)
@@ -143,7 +143,7 @@ def _small_loops(
 
 
 def related(nodes: AnyArray, open_: BoolArray, node: IntArray, begin: int, end: int, *, finer: bool) -> IntArray:
-    """Return which open nodes from ``begin`` to ``end`` are finer than a node, or coarser; or the same.
+    """Return which open nodes from ``begin`` to ``end`` are finer than a node (or coarser), or equal to it.
 
     Parameters
     ----------
@@ -179,7 +179,7 @@ def _related_loops(nodes: Any, open_: Any, node: Any, begin: Any, end: Any, fine
     for i in range(begin, end):
         if not open_[i]:
             continue
-        # all columns without a branch: which one decides cannot be foreseen
+        # all columns without a branch: the deciding one is unpredictable
         inside = True
         if finer:
             for j in range(d):

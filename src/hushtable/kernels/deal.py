@@ -1,6 +1,6 @@
-"""Dealing values anew inside classes: independent shuffles of neighboring runs, and draws by weight.
+"""Redrawing values within classes: independent shuffles of adjacent runs, and weighted draws.
 
-Random numbers are those of ``hushtable.rng``, number i of the stream for place i, so that twin and kernel deal alike.
+Random numbers come from ``hushtable.rng``, number i of the stream for place i, so that kernel and twin agree.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ _STEP = 2.0**-53
 
 
 def shuffle_runs(items: AnyArray, offsets: IntArray, seed: int, stream: str) -> AnyArray:
-    """Return ``items`` with every run ``offsets[g] : offsets[g + 1]`` in a random order; all orders are alike.
+    """Return ``items`` with every run ``offsets[g] : offsets[g + 1]`` in a random order; all orders are equally likely.
 
     Examples
     --------
@@ -70,7 +70,7 @@ def _shuffle_twin(seed: int, stream: str) -> Any:
 
 
 def draw_uniform(n: int, seed: int, stream: str) -> FloatArray:
-    """Return ``rng.uniform(seed, stream, n)``, in a tenth of the time for many.
+    """Return ``rng.uniform(seed, stream, n)``, ten times as fast for large n.
 
     Examples
     --------
@@ -93,7 +93,7 @@ def _uniform_loops(out: Any, key: Any, second: Any) -> None:
 
 
 def draw_parts(cells: AnyArray, offsets: IntArray, upto: FloatArray, luck: FloatArray) -> IntArray:
-    """Return a part of each row's cell, with chances by weight.
+    """Draw a part of each row's cell, by weight.
 
     Parameters
     ----------
@@ -102,9 +102,9 @@ def draw_parts(cells: AnyArray, offsets: IntArray, upto: FloatArray, luck: Float
     offsets : int64 array
         The parts of each cell.
     upto : float64 array
-        The sum of the weights of a cell's parts up to each of them.
+        Cumulative weights of the parts of each cell.
     luck : float64 array
-        From 0 up to, but not including, 1.
+        Uniform numbers in [0, 1).
 
     Examples
     --------
@@ -121,7 +121,7 @@ def _draw_loops(cells: Any, offsets: Any, upto: Any, luck: Any, out: Any) -> Non
     for i in range(len(cells)):
         low, high = offsets[cells[i]], offsets[cells[i] + 1] - 1
         wanted = luck[i] * upto[high]
-        # the first part whose sum is above; rounding may leave none but the last
+        # the first part with a greater sum, or the last part because of rounding
         while low < high:
             middle = (low + high) // 2
             if upto[middle] > wanted:

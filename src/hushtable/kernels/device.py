@@ -1,6 +1,6 @@
-"""Where passes over wide tables are made: on the processor, or on a graphics card where one is there and pays.
+"""The device for passes over wide tables: the processor, or a graphics card if there is one and it pays.
 
-What is found does not depend on it.
+The results do not depend on it.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ def use(name: str) -> Iterator[None]:
     Raises
     ------
     UsageError
-        If there is no such device, or ``gpu`` is asked for and there is no card that can be used.
+        If the device is unknown, or ``gpu`` is requested and there is no usable card.
 
     Examples
     --------
@@ -73,7 +73,7 @@ def device() -> str:
     Raises
     ------
     UsageError
-        If the environment asks for a device that is not there.
+        If the environment asks for an unknown device.
 
     Examples
     --------
@@ -93,7 +93,7 @@ def device() -> str:
 
 
 def passes_for(points: FloatArray) -> Passes:
-    """Return what makes the passes over these points."""
+    """Return the object that makes passes over these points."""
     n, d = points.shape
     wanted = device()
     if wanted == "cpu" or (wanted == "auto" and float(n) * n * d < PAYS_FROM):
@@ -110,7 +110,7 @@ def passes_for(points: FloatArray) -> Passes:
 def rounds_for(
     points: FloatArray, labels: IntArray, near: IntArray, least: int, tolerance: FloatArray
 ) -> RoundsState:
-    """Return what anneals these groups in rounds; parameters as for ``rounds.Processor``."""
+    """Return the object that anneals these groups in rounds; parameters as for ``rounds.Processor``."""
     if device() != "cpu" and _has_card():
         from hushtable.kernels.gpu import CardRounds
 
@@ -130,7 +130,7 @@ def _has_card() -> bool:
 
 
 def _cards(n: int, d: int) -> list[Device]:
-    """The card with the whole table, or in parts that visit it one after the other."""
+    """The card with the whole table, or with parts of it that are loaded in turn."""
     from hushtable.kernels.gpu import Card, free_bytes
 
     need, free = Card.needed_bytes(n, d), free_bytes()

@@ -1,4 +1,4 @@
-"""Kernel of founding groups: records of a costly group look for companions that other groups can spare."""
+"""Kernel of founding groups: dissolve a costly group into new ones, with records that other groups can spare."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from hushtable.kernels.grouping import stable_order
 __all__ = ["Founded", "Lenders", "found_groups"]
 
 EXIT = -1
-_PATIENCE = 2  # companions whose cell alone costs more than this many times the exit are not looked at again
+_PATIENCE = 2  # companions whose cell alone costs more than this many times the exit are discarded
 
 
 class Lenders(NamedTuple):
@@ -28,9 +28,9 @@ class Lenders(NamedTuple):
     copies : int64 array
         How many records the entry stands for.
     credit : int64 array
-        What the group saves when one of them leaves.
+        What the group saves if one of them leaves.
     room : int64 array
-        How many records each group can spare in all.
+        Total number of records that each group can spare.
     """
 
     row: IntArray
@@ -41,18 +41,18 @@ class Lenders(NamedTuple):
 
 
 class Founded(NamedTuple):
-    """What becomes of the records of dissolved groups.
+    """Where the records of dissolved groups go.
 
     Attributes
     ----------
     offsets : int64 array
-        Moves ``offsets[i]:offsets[i + 1]`` belong to the i-th group; none where dissolving does not pay.
+        Moves ``offsets[i]:offsets[i + 1]`` belong to the i-th group; none if dissolving does not pay.
     who : int64 array
         A row, or ``-1 - e`` for one record of entry e.
     where : int64 array
         The new group that it goes to (0, 1, ... within the proposal), or ``EXIT`` for its cheapest other group.
     gain : int64 array
-        What is saved, as far as can be told from one group alone.
+        Estimated savings, from one group alone.
     """
 
     offsets: IntArray
@@ -67,10 +67,9 @@ def found_groups(
 ) -> Founded:  # fmt: skip
     """Dissolve groups into new ones with borrowed companions.
 
-    The records of a group are taken in the order of what leaving costs, the dearest first. Each looks for companions
-    among the rest of its group and the lenders, one after the other, the one that the new group's loss grows least
-    by; where the new group of ``want`` records costs less than their exits, it is founded, otherwise the record
-    leaves for its cheapest group.
+    The records of a group are taken by the cost of leaving, the highest first. Each collects companions from the rest
+    of its group and the lenders, always the one that adds least to the new group's loss. If the new group of ``want``
+    records costs less than their exits, it is founded; otherwise the record leaves for its cheapest group.
 
     Parameters
     ----------
@@ -81,7 +80,7 @@ def found_groups(
     want : int
         Records of a new group.
     price : int64 array
-        What it costs each row to join its cheapest other group.
+        Each row's cost of joining its cheapest other group.
     cost : int64 array
         The cost of one record of each group.
     """

@@ -1,7 +1,7 @@
 """Graphics cards: the four steps of ``tiles`` as CUDA kernels, compiled at run time by CuPy.
 
-The only importer of CuPy. Single precision rules out, with any rounding; what decides is double precision with one
-rounding for each operation, in the order of the processor's loops. So the answers are the same bits.
+The only module that imports CuPy. Single precision only rules out candidates; double precision decides, with one
+rounding for each operation, in the order of the processor's loops. So the answers are identical to the last bit.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from hushtable.arrays import BoolArray, FloatArray, IntArray
-from hushtable.kernels.passes import Found
+from hushtable.kernels.passes import PassAnswers
 from hushtable.kernels.rounds import RoundsState, grouped
 from hushtable.kernels.tiles import ROOM, TILE, Asked, Device, DeviceLost
 
@@ -25,7 +25,7 @@ GROUP = 32
 """Questions that a thread block answers together."""
 
 SPLITS = 16
-"""Thread blocks that look through the tiles of one question."""
+"""Thread blocks that search the tiles of one question."""
 
 SOURCE = r"""
 #define THREADS 256
@@ -333,7 +333,7 @@ extern "C" __global__ void bury(const long long* places, int n, float* shadow)
 
 @functools.cache
 def card_problem() -> tuple[str, str] | None:
-    """Return why no card can be used, as a sentence and its remedy; None where one can."""
+    """Return why no card can be used, as a sentence and its remedy; None if one can."""
     try:
         import cupy
     except ImportError:
@@ -349,7 +349,7 @@ def card_problem() -> tuple[str, str] | None:
         return "This machine has no NVIDIA card that CuPy can use.", "Use 'device: cpu'."
     try:
         _kernels()
-    except Exception as error:  # NVRTC missing, headers missing: each version of CuPy has an error of its own for it
+    except Exception as error:  # NVRTC or headers missing: the error differs between versions of CuPy
         return (
             f"CuPy could not compile for the card ({type(error).__name__}).",
             "Install CuPy with its CUDA headers (cupy-cuda12x[ctk] or cupy-cuda13x[ctk]), or use 'device: cpu'.",
@@ -358,7 +358,7 @@ def card_problem() -> tuple[str, str] | None:
 
 
 def free_bytes() -> int:
-    """Return how much memory of the card is free."""
+    """Return the free memory of the card."""
     import cupy
 
     return int(cupy.cuda.runtime.memGetInfo()[0])
@@ -375,7 +375,7 @@ def _kernels() -> dict[str, Any]:
 
 @contextmanager
 def _lost() -> Iterator[None]:
-    """Turn the card's own errors into ``DeviceLost``."""
+    """Convert errors of the card into ``DeviceLost``."""
     import cupy
 
     try:
@@ -435,7 +435,7 @@ class Card(Device):
             _kernels()["bury"]((-(-len(places) // 256),), (256,), arguments)
 
     def keep(self, places: IntArray) -> None:
-        """Write the shadow anew; the records in double precision stay where they are."""
+        """Rewrite the shadow; the records in double precision stay where they are."""
         import cupy
 
         with _lost():
@@ -450,12 +450,12 @@ class Card(Device):
         other.__dict__.update(self.__dict__, _shadow=self._shadow.copy())
         return other
 
-    def answer(self, asked: Asked) -> tuple[Found, BoolArray]:
+    def answer(self, asked: Asked) -> tuple[PassAnswers, BoolArray]:
         """Run the four kernels."""
         with _lost():
             return self._answer(asked)
 
-    def _answer(self, asked: Asked) -> tuple[Found, BoolArray]:
+    def _answer(self, asked: Asked) -> tuple[PassAnswers, BoolArray]:
         import cupy
 
         q, d = asked.origin.shape
@@ -485,7 +485,7 @@ class Card(Device):
         full = (cupy.asnumpy(counts).reshape(q, 2) > ROOM).any(axis=1)
         found, apart = cupy.asnumpy(best), cupy.asnumpy(best_away)
         k = asked.near
-        return Found(found[:, :k].copy(), apart[:, :k].copy(), found[:, k:].copy(), apart[:, k:].copy()), full
+        return PassAnswers(found[:, :k].copy(), apart[:, :k].copy(), found[:, k:].copy(), apart[:, k:].copy()), full
 
 
 class CardRounds(RoundsState):

@@ -52,9 +52,9 @@ def number_rows(columns: Sequence[AnyArray], sizes: Sequence[int]) -> tuple[IntA
 def count_rows(
     columns: Sequence[AnyArray], sizes: Sequence[int], records: IntArray | None = None
 ) -> tuple[list[IntArray], IntArray]:
-    """Count the distinct rows of several code columns, in lexicographic order; which row has which is not told.
+    """Count the distinct rows of several code columns, in lexicographic order, without numbering every row.
 
-    Sorting plain keys is several times faster than numbering every row, and needs nothing compiled.
+    Sorting plain keys is several times faster than numbering, and needs no compiled kernel.
 
     Parameters
     ----------
@@ -91,7 +91,7 @@ def sum_rows(columns: Sequence[AnyArray], sizes: Sequence[int], records: IntArra
     columns, sizes
         As for ``number_rows``.
     records : int64 array
-        How many records each row stands for: one at least, and fewer than 2**53 together.
+        How many records each row stands for: at least one, and fewer than 2**53 in total.
 
     Examples
     --------
@@ -109,7 +109,7 @@ def sum_rows(columns: Sequence[AnyArray], sizes: Sequence[int], records: IntArra
 
 
 def _small_keys(columns: Sequence[AnyArray], spans: Sequence[int]) -> Any:
-    """One number for each row, as narrow as it can be: half as wide, numbers are sorted in half the time."""
+    """One number for each row, as narrow as possible: numbers of half the width sort in half the time."""
     key: Any = np.zeros(len(columns[0]), dtype=np.uint32 if math.prod(spans) < 2**32 else np.int64)
     for column, size in zip(columns, spans, strict=True):
         key *= key.dtype.type(size)
@@ -121,8 +121,8 @@ def _count_keys(key: Any, records: IntArray | None) -> tuple[IntArray, IntArray]
     """Return the distinct keys in ascending order, and how many records each has."""
     if not len(key):
         return np.empty(0, dtype=np.int64), np.empty(0, dtype=np.int64)
-    # rows that stand for records were mostly sorted before, by columns of which one is left out now: a stable sort
-    # merges what is sorted already, in a third of the time
+    # rows with record counts are usually sorted by a superset of these columns: a stable sort merges the sorted
+    # runs in a third of the time
     order = None if records is None else np.argsort(key, kind="stable")
     key = np.sort(key) if order is None else key[order]
     begin = np.flatnonzero(np.concatenate([[True], key[1:] != key[:-1]]))
@@ -160,7 +160,7 @@ def _compact(key: IntArray, span: int) -> tuple[IntArray, IntArray]:
 
 
 def _number_numpy(key: Any, labels: Any, first: Any) -> int:
-    """Number keys by first occurrence; -1 where there are more than ``first`` holds, and sorting is the better way."""
+    """Number keys by first occurrence; -1 if there are more than ``first`` holds, so that sorting is better."""
     _, start, inverse = np.unique(key, return_index=True, return_inverse=True)
     if len(start) > len(first):
         return -1
@@ -204,7 +204,7 @@ def _number_loops(key: Any, labels: Any, first: Any) -> int:
 
 
 def group_rows(labels: AnyArray, n_groups: int) -> tuple[IntArray, IntArray]:
-    """Order rows by label (stable); rows with label -1 are left out.
+    """Order rows by label (stable); rows with label -1 are omitted.
 
     Returns
     -------
@@ -244,7 +244,7 @@ def histogram(
     codes : integer array
         The code of each original row.
     units : int64 array
-        The weight of each original row, or empty where every row weighs 1. Weight 0 is not counted.
+        The weight of each original row, or empty if every row weighs 1. Weight 0 is not counted.
     n_values : int
         Codes are below this.
 
@@ -322,7 +322,7 @@ def _histogram_loops(rows: Any, starts: Any, ends: Any, codes: Any, units: Any, 
 def sort_between(values: Any, begin: Any, end: Any) -> None:
     """Sort ``values[begin:end]`` in place (heap sort).
 
-    Numba's own sorts take a second to compile, these a fifth of it.
+    Numba's own sorts take a second to compile, these take a fifth of that.
 
     Examples
     --------
@@ -356,7 +356,7 @@ def sort_between(values: Any, begin: Any, end: Any) -> None:
 
 
 def stable_order(keys: Any) -> Any:
-    """Return where the keys are in ascending order, equal ones as they come (merge sort from the bottom).
+    """Return the stable ascending order of the keys (bottom-up merge sort).
 
     Examples
     --------

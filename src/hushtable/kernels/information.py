@@ -1,4 +1,4 @@
-"""Kernel of informative cuts: what "left or right" tells about all columns of a group, for a whole level at once.
+"""Kernel of informative cuts: what "left or right" says about all columns of a group, for a whole level at once.
 
 Information is counted in integers, so that scores are the same on every machine and in every order of the rows:
 logarithms are fixed-point numbers with ``FRACTION`` bits, and ``amount(n)`` stands for n log2 n.
@@ -17,13 +17,13 @@ from hushtable.kernels.grouping import stable_order
 __all__ = ["FRACTION", "NO_CUT", "WEIGHT", "amount", "fixed_log2", "informative_cuts"]
 
 FRACTION = 20
-"""Bits of a logarithm after the point."""
+"""Fractional bits of a logarithm."""
 
 WEIGHT = 16
 """The weight of a column that counts once."""
 
 NO_CUT = -(2**62)
-"""The score of a column that offers no cut."""
+"""The score of a column without a possible cut."""
 
 THRESHOLDS = 7
 """Places per column where a group may be cut: at its octiles."""
@@ -33,7 +33,7 @@ _MANTISSA = np.rint(np.log2(1 + np.arange(2**_STEPS + 1) / 2**_STEPS) * 2**FRACT
 
 
 def fixed_log2(n: IntArray) -> IntArray:
-    """Return log2 of integers in fixed point: 0 for 0; from 2^31 up as of 2^31 - 1.
+    """Return log2 of integers in fixed point: 0 for 0; capped at that of 2^31 - 1.
 
     Examples
     --------
@@ -76,11 +76,11 @@ def informative_cuts(
     minimum: int,
     shift: int,
 ) -> tuple[IntArray, IntArray, IntArray]:
-    """Return, per group and column, the cut that tells most about all columns.
+    """Return, per group and column, the cut that is most informative about all columns.
 
     A cut's score is the weighted sum, over all columns, of the mutual information between "left or right" and the
-    column's bin, plus the change of what further cuts could still tell: n log2 of how many groups of ``minimum``
-    units n units have room for. So a cut that leaves a remainder that no group can use costs what it wastes.
+    column's bin, plus the change in what further cuts could still say: n log2 of the number of groups of ``minimum``
+    units that fit into n units. So a cut is charged for a remainder that no group can use.
 
     Parameters
     ----------
@@ -90,19 +90,19 @@ def informative_cuts(
         The bin of each code, columns one after the other, and where each column begins. A group that lies in one bin
         of every column gets bins of its own: its thresholds.
     weights : int64 array
-        Of the columns, in ``WEIGHT`` ths.
+        Weights of the columns, in units of 1 / ``WEIGHT``.
     missing : bool array
         Columns where code 0 stands for a missing value; cutting between it and the others is always a candidate.
     minimum : int
-        Units that either side has at least.
+        Least units on either side.
     shift : int
-        By how many bits units are divided before information is counted, so that no sum overflows.
+        Number of bits by which units are shifted right before information is counted, so that no sum overflows.
 
     Returns
     -------
     score, cut, left
-        (groups x columns): the score, ``NO_CUT`` where there is none; the cut; the units at or below it. Of equal
-        scores the lower cut is taken.
+        (groups x columns): the score, ``NO_CUT`` if there is none; the cut; the units at or below it. Ties go to the
+        lower cut.
     """
     shape = len(starts), work.shape[1]
     score = np.full(shape, NO_CUT, dtype=np.int64)
@@ -139,7 +139,7 @@ def _informative_numpy(
 
 
 def _thresholds(codes: IntArray, units: IntArray, total: int, missing: bool, minimum: int) -> list[int]:
-    """The codes that reach another octile, and a missing value's, as far as both sides are large enough."""
+    """The codes at octiles and the code of a missing value, if both sides are large enough."""
     found, octile, below = [], 1, 0
     present = np.unique(codes)
     for code in present[:-1]:
@@ -169,7 +169,7 @@ def _value(bins: IntArray, goes_left: AnyArray, units: IntArray, weights: IntArr
 
 
 def _room(left: int, total: int, minimum: int, shift: int) -> int:
-    """What further cuts could tell after this one, less what they could without it."""
+    """What further cuts could say after this one, minus what they could say without it."""
     sides = np.array([left, total - left, total])
     room = (sides >> shift) * fixed_log2(sides // minimum)
     return WEIGHT * int(room[0] + room[1] - room[2])
@@ -208,7 +208,7 @@ def _spread_thresholds(
     width = high - low + 1
     if width <= min(len(counts), 4 * m + 64):
         for i in range(m):
-            # a code whose rows weigh nothing is there too
+            # includes codes whose rows have no weight
             counts[codes[i] - low] += weights[i] * 2 + (counts[codes[i] - low] == 0 and weights[i] == 0)
         for v in range(width - 1):
             if counts[v] > 0:
@@ -245,7 +245,7 @@ def _spread_thresholds(
 
 
 def _sorted_places(codes: Any) -> Any:
-    """Return the order of a group's codes; by insertion where it is small, as most groups are."""
+    """Return the order of a group's codes; by insertion sort for small groups, as most are."""
     m = len(codes)
     if m > 48:
         return stable_order(codes)
@@ -297,7 +297,7 @@ def _informative_loops(
                     bins[i, j] = side[j, i]
         n_active = 0
         for c in range(d):
-            # a column with one bin tells nothing; the first one's counts are the sizes of the sides
+            # a column with one bin says nothing; the first one's counts are the sizes of the sides
             if n_bins[c] > 1 or c == 0:
                 active[n_active] = c
                 n_active += 1
@@ -336,9 +336,9 @@ def _best_cut(
     held: Any, n: Any, found: Any, n_bins: Any, weights: Any, total: Any, minimum: Any, shift: Any,
     mantissa: Any, amounts: Any, score: Any, cut: Any, left: Any, j: Any,
 ) -> None:  # fmt: skip
-    """Score the thresholds of column j from the counts of what lies between them, and empty the counts."""
+    """Score the thresholds of column j from the counts between them, and clear the counts."""
     d = len(n_bins)
-    # held[t] becomes what lies at or below threshold t; held[n] the whole group
+    # held[t] becomes the count at or below threshold t; held[n] that of the whole group
     for t in range(1, n + 1):
         for c in range(d):
             for b in range(n_bins[c]):

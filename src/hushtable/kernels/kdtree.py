@@ -1,9 +1,9 @@
 """A kd-tree over a shrinking set of points; ``search`` finds the nearest and the farthest of them.
 
-The tree is balanced and implicit: node i has the children 2i + 1 and 2i + 2, and the points of a node lie side by
-side. A point is removed by swapping it behind the living ones of its leaf; the boxes above it are tightened at once,
-so that queries never look into what is gone. Each node knows the lowest number among its points: where many records
-are equal, those that cannot win a tie are passed over.
+The tree is balanced and implicit: node i has the children 2i + 1 and 2i + 2, and the points of a node are contiguous. A
+point is removed by swapping it behind the remaining ones of its leaf; the boxes above it are tightened at once, so
+queries never visit removed points. Each node stores the lowest number among its points, so that equal records that
+cannot win a tie are skipped.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from hushtable.kernels.metric import Metric
 __all__ = ["Tree", "build", "remove"]
 
 LEAF = 32
-"""Points of a leaf, at most."""
+"""Most points in a leaf."""
 
 
 class Tree(NamedTuple):
@@ -36,9 +36,9 @@ class Tree(NamedTuple):
     leaf : int64 array
         The leaf of each place.
     begin, alive, first : int64 arrays
-        Per node: where its points begin, how many are left, the lowest number among them.
+        Per node: where its points begin, how many remain, the lowest number among them.
     low, high : float64 arrays
-        Per node and column: the box around the known values of what is left; low > high where there is none.
+        Per node and column: the box around the known values of the remaining points; low > high if there is none.
     gaps : bool array
         Per node and column: whether a value is missing.
     """
@@ -56,7 +56,7 @@ class Tree(NamedTuple):
 
 
 def build(points: FloatArray, metric: Metric) -> Tree:
-    """Build the tree of all points, numbered as they come."""
+    """Build the tree of all points, numbered in input order."""
     n, d = points.shape
     depth = 0
     while n > LEAF << depth:
@@ -112,7 +112,7 @@ def _order(points: Any, ids: Any, metric: Any, begin: Any, alive: Any, inner: An
 
 
 def _halve(key: Any, ids: Any, a: Any, b: Any, middle: Any) -> None:
-    """Move what belongs before ``middle`` in order of (key, id) before it."""
+    """Partition around ``middle`` by (key, id)."""
     left, right = a, b - 1
     while left < right:
         pivot = (left + right) // 2
@@ -147,7 +147,7 @@ def _boxes(tree: Any, inner: Any) -> None:
 
 
 def _shrink(tree: Any, node: Any) -> None:
-    """Fit a leaf's box to the points that are left."""
+    """Fit a leaf's box to its remaining points."""
     a, b = tree.begin[node], tree.begin[node] + tree.alive[node]
     lowest = len(tree.ids)
     for i in range(a, b):
@@ -181,7 +181,7 @@ def _join(tree: Any, node: Any) -> Any:
 
 
 def remove(tree: Any, point: Any) -> None:
-    """Take a living point out."""
+    """Remove a point."""
     at = tree.place[point]
     node = tree.leaf[at]
     last = tree.begin[node] + tree.alive[node] - 1

@@ -1,7 +1,7 @@
-"""Kernel of growing clusters: for every block its record that is nearest to (or farthest from) a box of codes.
+"""Kernel of growing clusters: for every block, its record nearest to (or farthest from) a box of codes.
 
-What a box costs is an integer, the sum over columns of a look-up: of the lowest node that covers its ends, or of its
-width. See ``CellCosts``, which fills the tables.
+The cost of a box is an integer, a sum of look-ups: in each column, of the lowest node that covers its ends, or of its
+width. ``CellCosts`` fills the tables.
 """
 
 from __future__ import annotations
@@ -19,20 +19,20 @@ __all__ = ["CostTables", "box_costs", "extreme_records"]
 
 @dataclass(frozen=True)
 class CostTables:
-    """What a box costs in each column.
+    """The cost of a box in each column.
 
     Attributes
     ----------
     begin, size, height : int64 arrays
         Where a column's tables begin, how many codes it has, how many levels above the leaves.
     ranged : bool array
-        Whether a box costs by its width (then the table has one level: the cost of each width), or by its node.
+        Whether a box is charged by its width (then the table has one level: the cost of each width), or by its node.
     gap : bool array
         Whether code 0 of a ranged column is the missing value: a box with others then costs ``full``.
     full : int64 array
         The cost of the root.
     nodes, costs : int64 arrays
-        ``begin + height * size + code``: the node above a code, and what it costs.
+        ``begin + height * size + code``: the node above a code, and its cost.
     """
 
     begin: IntArray
@@ -45,12 +45,12 @@ class CostTables:
     costs: IntArray
 
     def arrays(self) -> tuple[Any, ...]:
-        """Return the tables as a kernel takes them."""
+        """Return the tables in the form that a kernel takes."""
         return self.begin, self.size, self.height, self.ranged, self.gap, self.full, self.nodes, self.costs
 
 
 def box_costs(tables: CostTables, low: IntArray, high: IntArray) -> IntArray:
-    """Return what each box costs, given its least and greatest code in each column."""
+    """Return the cost of each box, given its least and greatest code in each column."""
     total = np.zeros(len(low), dtype=np.int64)
     for j in range(low.shape[1]):
         a, b = low[:, j].astype(np.int64), high[:, j].astype(np.int64)
@@ -72,7 +72,7 @@ def extreme_records(
     codes: AnyArray, free: BoolArray, starts: IntArray, ends: IntArray, low: IntArray, high: IntArray,
     wanted: BoolArray, kinds: IntArray, tables: CostTables, *, farthest: bool,
 ) -> IntArray:  # fmt: skip
-    """Return for each block the record that makes the block's box cheapest (or dearest) when added; -1 without one.
+    """Return for each block the record that makes its box cheapest (or most expensive) when added; -1 if none.
 
     Parameters
     ----------
@@ -88,7 +88,7 @@ def extreme_records(
         The kind of every row.
     tables : CostTables
     farthest : bool
-        Whether the dearest is wanted. Of equal rows the first is taken.
+        Whether to find the most expensive one. Ties go to the first row.
     """
     out = np.empty(len(starts), dtype=np.int64)
     function = dispatch(_extreme_loops, _extreme_numpy, len(codes))
@@ -138,7 +138,7 @@ def _extreme_loops(
                             break
                         at += size[j]
                     cost += costs[at + a]
-                # costs are not negative, so what is dearer already cannot become the nearest
+                # costs are not negative, so a row that already costs more cannot become the nearest
                 if not farthest and best >= 0 and cost >= best_cost:
                     break
             if best < 0 or (cost > best_cost if farthest else cost < best_cost):

@@ -1,12 +1,12 @@
-"""The distance between records, for numbers and labels at once: plain loops and a NumPy twin that agree to the bit.
+"""The distance between records, for numbers and labels together: plain loops and a NumPy twin that agree exactly.
 
-A record is a row of floats. Where ``Metric.labels`` is set, the float is a code and two codes are as far apart as the
-lowest node above both of them is high; elsewhere it is a number, and a missing one (NaN) has a fixed distance from all
-others and none from itself. Squared distances are added column by column in their order, never by way of matrix
-products: the result is the same everywhere.
+A record is a row of floats. If ``Metric.labels`` is set, the float is a code, and the distance of two codes is the
+height of their lowest common ancestor. Otherwise it is a number; a missing one (NaN) has a fixed distance from all
+others and none from itself. Squared distances are added column by column, in order, never through matrix products, so
+the result is the same on every machine.
 
-Bounds over boxes are computed with the same operations in the same order, so that rounding cannot turn them around:
-a box's lower bound is never above the computed distance of a point inside.
+Bounds over boxes are computed with the same operations in the same order, so that they hold in spite of rounding: a
+box's lower bound is never above the computed distance of a point inside.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ class Metric(NamedTuple):
     Attributes
     ----------
     plain : bool
-        No labels and no missing numbers: nothing but numbers to compare.
+        Whether there are neither labels nor missing numbers.
     labels : bool array
         Which columns hold codes.
     missing : float64 array

@@ -20,7 +20,7 @@ __all__ = ["neighbours", "spread"]
 
 
 def neighbours(points: FloatArray, width: int) -> IntArray:
-    """Return the nearest other records of each record (numbers without gaps), nearest first; ties by their number.
+    """Return the nearest other records of each record (numbers without gaps), nearest first, then by number.
 
     Examples
     --------

@@ -1,11 +1,11 @@
-"""Who is farthest from a centroid that moves slowly.
+"""The farthest record from a centroid that moves slowly.
 
 Records are sorted by their distance from where the centroid was some time ago, the farthest first. A record's distance
 from today's centroid is at most that distance plus the centroid's drift, so a query ends as soon as this is below the
-best found. In many dimensions the drift is soon larger than the gaps between distances, and a query would look at many
-records. So the outermost few, as they were a short time ago, are a list of their own, which is made anew from the long
-one when it cannot tell. Once making it has cost about as much as sorting, the long list is sorted again. Equal records
-are listed once: the lowest number among them wins every tie.
+best found. In many dimensions, the drift is soon larger than the gaps between distances, and a query would examine many
+records. So a short list holds the outermost few, and is rebuilt from the long one when it cannot decide. Once
+rebuilding has cost about as much as sorting, the long list is sorted again. Equal records are listed once: the lowest
+number among them wins every tie.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ SHORT = 1024
 """Entries of the short list."""
 
 SLACK = 1.0 + 1e-12
-"""Roundings of distances and drift cannot add up to more than this."""
+"""Bound on the sum of rounding errors in distances and drift."""
 
 
 class Outermost:
@@ -36,7 +36,7 @@ class Outermost:
         Records x columns, equal ones next to each other.
     metric : Metric
     alive : bool array
-        Who remains; shared with the caller, who changes it.
+        The remaining records; shared with the caller, who changes it.
     """
 
     def __init__(self, points: FloatArray, metric: Metric, alive: BoolArray) -> None:
@@ -45,24 +45,24 @@ class Outermost:
         self._stop = np.append(self._lead[1:], len(points)).astype(np.int64)
         self._long = _List(np.empty(0), np.empty(0, dtype=np.int64), np.empty((1, points.shape[1])))
         self._short = _List(np.empty(0), np.empty(0, dtype=np.int64), np.empty((1, points.shape[1])))
-        # nobody outside the short list is farther from where the centroid was when it was made
+        # bound for records outside the short list, from the centroid at the time it was built
         self._beyond = np.inf
-        # entries of the short list that were looked at, and how many may be before it is made anew
+        # entries of the short list that were examined, and their limit before it is rebuilt
         self._spent: FloatArray = np.zeros(2)
         self._head, self._work, self._price = 0, 0.0, 0.0
 
     def again(self, alive: BoolArray) -> Outermost:
-        """Return a copy for another set of those who remain."""
+        """Return a copy for another set of remaining records."""
         other = Outermost.__new__(Outermost)
         other.__dict__.update(self.__dict__, _alive=alive, _lead=self._lead.copy(), _spent=self._spent.copy())
         return other
 
     def farthest(self, centre: FloatArray) -> tuple[int, float]:
-        """Return who is farthest from the center, of several the lowest, and the squared distance."""
+        """Return the farthest record from the center (ties go to the lowest), and the squared distance."""
         if self._beyond < np.inf and self._spent[0] <= self._spent[1] and not self._gaps_changed(centre, self._short):
             winner, far, drift, looked, _ = self._walk(self._short, centre)
             self._spent[0] += looked
-            # everybody else is bounded as an entry of the list is
+            # all other records are bounded like an entry of the list
             if winner >= 0 and (self._beyond + drift) * SLACK < np.sqrt(far):
                 return winner, far
         if self._work >= self._price or self._gaps_changed(centre, self._long):
@@ -116,9 +116,9 @@ class Outermost:
 
 
 def _like_the_one_before(points: FloatArray) -> BoolArray:
-    """Whether each record but the first equals the one before; gaps are equal."""
+    """Whether each record but the first equals its predecessor; missing values are equal."""
     same: BoolArray = np.ones(max(len(points) - 1, 0), dtype=np.bool_)
-    # most records differ in the first column already
+    # most records already differ in the first column
     for column in points.T:
         left = np.flatnonzero(same)
         if not len(left):
@@ -147,7 +147,7 @@ class _List(NamedTuple):
 
 
 def reach(points: Any, alive: Any, lead: Any, stop: Any, origin: Any, metric: Any, key: Any, run: Any) -> Any:
-    """Fill ``key`` and ``run`` with the distance of every run of equal records that has one left; return how many."""
+    """Fill ``key`` and ``run`` with the distances of all runs of equal records that remain; return how many."""
     n, plain = 0, metric.plain
     for r in range(len(lead)):
         p = lead[r]
@@ -166,7 +166,7 @@ def outermost(
 ) -> Any:
     """Return the farthest of the listed records from ``origin`` and its squared distance.
 
-    Also: how far ``origin`` is from ``before``, entries looked at, and where living ones begin.
+    Also: the distance of ``origin`` from ``before``, the entries examined, and the first remaining entry.
     """
     drift = np.sqrt(distance(before, 0, origin, metric))
     best, enough, winner = -1.0, -1.0, np.int64(-1)
@@ -191,7 +191,7 @@ def short_winner(
     points: Any, alive: Any, lead: Any, stop: Any, key: Any, run: Any, before: Any, beyond: Any, spent: Any,
     origin: Any, metric: Any,
 ) -> Any:  # fmt: skip
-    """Return the farthest record from ``origin``; -1 where the short list cannot tell, or should be made anew."""
+    """Return the farthest record from ``origin``; -1 if the short list cannot decide or should be rebuilt."""
     if beyond == np.inf or spent[0] > spent[1]:
         return np.int64(-1)
     winner, far, drift, looked, _ = outermost(points, alive, lead, stop, key, run, before, 0, origin, metric)
@@ -203,7 +203,7 @@ def choose(
     points: Any, alive: Any, lead: Any, stop: Any, key: Any, run: Any, before: Any, head: Any, origin: Any, metric: Any,
     short_key: Any, short_run: Any,
 ) -> Any:  # fmt: skip
-    """Fill a list with the outermost records; return how many, a bound of all others, entries looked at, and head."""
+    """Fill a list with the outermost records; return how many, a bound for all others, entries examined, and head."""
     drift = np.sqrt(distance(before, 0, origin, metric))
     n, beyond, most, plain = 0, -1.0, len(short_key), metric.plain
     at = head

@@ -1,4 +1,4 @@
-"""Kernels of the lattice: several columns of tuples in one number, and sums over tuples that are packed so."""
+"""Kernels of the lattice: several columns of a tuple packed into one number, and sums over packed tuples."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def pack_tuples(columns: AnyArray, leaves: IntArray, blocks: IntArray) -> AnyArr
 
 
 def block_offsets(blocks: Any, leaves: Any) -> Any:
-    """Where each block's combinations begin, and how many there are in all."""
+    """Where each block's combinations begin, and their total number."""
     offset = np.zeros(len(blocks), np.uint64)
     for b in range(len(blocks) - 1):
         width = 1

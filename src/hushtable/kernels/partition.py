@@ -35,8 +35,8 @@ def balanced_cuts(
 ) -> tuple[IntArray, IntArray, IntArray]:
     """Return, per group, the cut of one column that divides its people most evenly.
 
-    ``units`` holds each original row's weight, or is empty where every row weighs 1. Rows whose code is at most the
-    cut go left; neither side is empty of rows. Of two equally even cuts the lower one is taken.
+    ``units`` holds each original row's weight, or is empty if every row weighs 1. Rows whose code is at most the cut go
+    left; neither side is empty. Ties go to the lower cut.
 
     Returns
     -------
@@ -55,7 +55,7 @@ def balanced_cuts(
 
 
 def _over(starts: IntArray, ends: IntArray, work: Callable[[slice], object]) -> None:
-    """Work on the groups: on many rows by all cores, in pieces of neighboring groups that do not share a row."""
+    """Process the groups: large ones on all cores, in pieces of adjacent groups that share no row."""
     before = np.cumsum(ends - starts)
     if not len(starts) or before[-1] < 2 * PIECE_ROWS:
         work(slice(None))
@@ -125,7 +125,7 @@ def _cuts_loops(
                 total = m
             below, best = np.int64(0), np.int64(-1)
             for v in range(width - 1):
-                # a code without units is still a place to cut only where rows lie on it: the first code always is
+                # a code without units is a possible cut only if it has rows; the first code always has
                 below += counts[v]
                 if (counts[v] > 0 or v == 0) and min(below, total - below) > best:
                     best = min(below, total - below)

@@ -1,12 +1,12 @@
 """The nearest and farthest records of several records in one pass: for tables of many columns, where no index helps.
 
-Single precision rules out, double precision decides. A shadow of the table in float32 holds 32 records side by side, so
-that vector units compare them at once and a block stays in the cache for all questions of a pass. Each comparison that
-the shadow cannot decide is made again with ``plain_distance``, so the answers are those of the plain definition, to the
-last bit and the last tie.
+Single precision rules out candidates, double precision decides. A shadow of the table in float32 holds blocks of 32
+records, so that vector units compare them at once and a block stays in the cache for all questions of a pass. Each
+comparison that the shadow cannot decide is repeated with ``plain_distance``, so the answers are those of the plain
+definition, including ties, to the last bit.
 
-How much the shadow may be off. It holds ``fl32((x - middle) * scale)`` with a power of two that makes the largest norm
-at most 1. With u = 2^-24, ``|s32 - s| <= u (1 + |o|) + (d + 3) u s`` for a distance s from the origin o, both scaled;
+The error of the shadow: it holds ``fl32((x - middle) * scale)`` with a power of two that makes the largest norm at most
+1. With u = 2^-24, ``|s32 - s| <= u (1 + |o|) + (d + 3) u s`` for a distance s from the origin o, both scaled;
 ``_above`` and ``_below`` take twice that, and some room for underflow.
 """
 
@@ -23,7 +23,7 @@ from hushtable.kernels.compile import compiled, dispatch
 from hushtable.kernels.metric import Metric, plain_distance, squared_distances
 from hushtable.parallel import each, threads
 
-__all__ = ["Found", "Passes", "Shadow", "has_shadow", "plain_search", "scaled"]
+__all__ = ["PassAnswers", "Passes", "Shadow", "has_shadow", "plain_search", "scaled"]
 
 LANES = 32
 """Records of a block."""
@@ -32,10 +32,10 @@ SHARED_FROM = 4_000_000
 """Terms of a pass (records x columns x questions) from which its blocks are shared among the cores."""
 
 COMPACT = 0.15
-"""Share of records that may be gone before the shadow is written anew."""
+"""Share of records that may be gone before the shadow is rewritten."""
 
 
-class Found(NamedTuple):
+class PassAnswers(NamedTuple):
     """The answers to several questions.
 
     Attributes
@@ -53,18 +53,18 @@ class Found(NamedTuple):
 
 
 class Passes(ABC):
-    """A table of numbers that gets fewer records, and answers several questions in one pass.
+    """A shrinking table of numbers that answers several questions in one pass.
 
     Attributes
     ----------
     questions : int
-        How many questions are best asked at once.
+        Best number of questions to ask at once.
     """
 
     questions: int
 
     @abstractmethod
-    def search(self, rows: IntArray, near: int, far: int) -> Found:
+    def search(self, rows: IntArray, near: int, far: int) -> PassAnswers:
         """Find the nearest others of each of these records, and the farthest records, among those that remain."""
 
     @abstractmethod
@@ -73,11 +73,11 @@ class Passes(ABC):
 
     @abstractmethod
     def again(self) -> Passes:
-        """Return a copy that gets fewer on its own."""
+        """Return an independent copy."""
 
 
 def scaled(points: FloatArray) -> tuple[FloatArray, float]:
-    """Return the middle of the points and the power of two that brings their distances from it to 1 or less.
+    """Return the middle of the points and the power of two that scales their distances from it to at most 1.
 
     Examples
     --------
@@ -102,8 +102,8 @@ def has_shadow(points: FloatArray) -> bool:
     return bool(len(points)) and 2.0**-400 < scaled(points)[1] < 2.0**400
 
 
-def plain_search(points: FloatArray, alive: BoolArray, rows: IntArray, near: int, far: int) -> Found:
-    """Return what ``Passes.search`` finds, by looking at every record: the definition.
+def plain_search(points: FloatArray, alive: BoolArray, rows: IntArray, near: int, far: int) -> PassAnswers:
+    """Return what ``Passes.search`` must find, by examining every record: the definition.
 
     Examples
     --------
@@ -152,8 +152,8 @@ class Shadow(Passes):
         self._blocks: AnyArray = np.empty((0, points.shape[1], LANES), dtype=np.float32)
         self._count = len(points)
 
-    def search(self, rows: IntArray, near: int, far: int) -> Found:
-        """Look at every record once, block by block."""
+    def search(self, rows: IntArray, near: int, far: int) -> PassAnswers:
+        """Examine every record once, block by block."""
         points = self._points
         work = dispatch(_pass_loops, _pass_numpy, len(points))
         if not len(self._ids) or self._count < (1.0 - COMPACT) * len(self._ids):
@@ -161,7 +161,7 @@ class Shadow(Passes):
         ends = self._cuts(len(rows))
         parts = list(pairwise(ends))
 
-        def one(part: tuple[int, int]) -> Found:
+        def one(part: tuple[int, int]) -> PassAnswers:
             found = _nothing(len(rows), near, far)
             work(points, self._alive, self._blocks, self._ids, self._middle, self._scale, rows, *part, *found)
             return found
@@ -174,13 +174,13 @@ class Shadow(Passes):
         return first
 
     def _cuts(self, questions: int) -> list[int]:
-        """Where the blocks are cut for the cores: what is found does not depend on it."""
+        """How the blocks are divided among the cores; results do not depend on it."""
         n = len(self._blocks)
         parts = threads() if n * self._blocks.shape[1] * LANES * questions >= SHARED_FROM else 1
         return [n * i // parts for i in range(parts + 1)]
 
     def _write(self) -> None:
-        """Write the shadow of those who remain."""
+        """Write the shadow of the remaining records."""
         ids = np.flatnonzero(self._alive)
         n = -(-len(ids) // LANES)
         self._ids = np.full(n * LANES, -1, dtype=np.int64)
@@ -191,7 +191,7 @@ class Shadow(Passes):
         write(self._points, self._ids, self._middle, self._scale, self._blocks)
 
     def remove(self, rows: IntArray) -> None:
-        """Make the records' distances NaN, which no comparison is true of."""
+        """Set the records' distances to NaN, for which every comparison is false."""
         self._alive[rows] = False
         self._count -= len(rows)
         if len(self._ids):
@@ -207,8 +207,8 @@ class Shadow(Passes):
         return other
 
 
-def _nothing(questions: int, near: int, far: int) -> Found:
-    return Found(
+def _nothing(questions: int, near: int, far: int) -> PassAnswers:
+    return PassAnswers(
         np.full((questions, near), -1, dtype=np.int64),
         np.full((questions, near), np.inf),
         np.full((questions, far), -1, dtype=np.int64),
@@ -243,7 +243,7 @@ def _below(far: Any, scale: Any, off: Any, d: Any) -> Any:
 
 
 def _insert(who: Any, away: Any, q: Any, row: Any, here: Any, sign: Any) -> None:
-    """Put a record into a sorted list if it belongs there; ``sign`` is -1 where the farthest come first."""
+    """Insert a record into a sorted list if it belongs there; ``sign`` is -1 if the farthest come first."""
     last = who.shape[1] - 1
     if last < 0:
         return
@@ -263,7 +263,7 @@ def _insert(who: Any, away: Any, q: Any, row: Any, here: Any, sign: Any) -> None
 def _merge(
     near: Any, near_far: Any, far: Any, far_far: Any, near2: Any, near_far2: Any, far2: Any, far_far2: Any
 ) -> None:
-    """Put the finds of another part into the first ones."""
+    """Merge the results of another part into the first ones."""
     for q in range(len(near)):
         for i in range(near.shape[1]):
             if near2[q, i] >= 0:
@@ -299,7 +299,7 @@ def _pass_numpy(
     points: Any, alive: Any, blocks: Any, ids: Any, middle: Any, scale: Any, rows: Any, first: Any, stop: Any,
     near: Any, near_far: Any, far: Any, far_far: Any,
 ) -> None:  # fmt: skip
-    """The twin asks the definition: what the shadow rules out must make no difference."""
+    """The twin uses the definition: what the shadow rules out must make no difference."""
     part = ids[first * LANES : stop * LANES]
     here = np.zeros(len(alive), dtype=np.bool_)
     here[part[part >= 0]] = True

@@ -1,4 +1,4 @@
-"""Where rows stand in a table that is sorted by their kind: the next place of the kind, row after row."""
+"""Positions of rows in a table sorted by kind: each row takes the next place of its kind."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ __all__ = ["next_places"]
 
 
 def next_places(kinds: AnyArray, following: IntArray) -> AnyArray:
-    """Return the place of every row: the next one of its kind, which is counted on; -1 for rows of kind -1.
+    """Return the place of every row, the next free one of its kind; -1 for rows of kind -1.
 
-    ``following`` holds the next place of every kind, and is changed.
+    ``following`` holds the next free place of every kind, and is updated.
 
     Examples
     --------

@@ -1,11 +1,11 @@
-"""Annealing many groups at once: in each round every group proposes a change, and changes that do not meet are made.
+"""Annealing many groups at once: in each round, every group proposes a change, and compatible changes are made.
 
-For large tables, where ``anneal``, which takes one step after the other, would take too long. In a round each group
-draws one of its records and one of that record's neighbors, and proposes that the record moves to the neighbour's
-group or changes places with a record there. A proposal that lowers the error, or raises it by less than a random
-tolerance, claims both groups; of several claims on a group a draw decides. Changes that hold both their
-claims are made. No two of them touch the same group, so the result depends neither on the number of cores nor on the
-device: draws are a hash of the round and the group, and every sum has its order.
+For large tables, where the sequential steps of ``anneal`` would take too long. In a round, each group draws one of its
+records and one of that record's neighbors, and proposes that the record move to the neighbor's group or swap with a
+record there. A proposal that lowers the error, or raises it by less than a random tolerance, claims both groups; a draw
+decides between several claims on a group. Changes that win both claims are made. No two of them touch the same group,
+draws are a hash of the round and the group, and every sum has a fixed order, so the result depends neither on the
+number of cores nor on the device.
 """
 
 from __future__ import annotations
@@ -63,7 +63,7 @@ def _mixed(x: AnyArray) -> AnyArray:
 
 
 def tickets(drawn: IntArray) -> IntArray:
-    """Return what decides between claims: 31 bits of another hash, and the number of the group."""
+    """Return the tickets that decide between claims: 31 bits of another hash, and the number of the group."""
     with np.errstate(over="ignore"):
         first = (_mixed(drawn.view(np.uint64)) & _MASK) >> np.uint64(1)
     return np.asarray((first & _MASK).view(np.int64) | np.arange(len(drawn), dtype=np.int64))
@@ -105,7 +105,7 @@ class Processor(RoundsState):
         return self._own.copy()
 
     def run(self, first: int, heats: FloatArray) -> None:
-        """Let all groups propose, on all cores, and settle who may change."""
+        """Let all groups propose, on all cores, and decide which changes are made."""
         n = len(self._count)
         parts = threads() if n >= SHARED_FROM else 1
         ends = [n * i // parts for i in range(parts + 1)]
@@ -174,7 +174,7 @@ def propose(
 def settle(
     points: Any, own: Any, member: Any, count: Any, total: Any, ticket: Any, there: Any, seat: Any, other: Any
 ) -> None:
-    """Make the changes that hold both their groups: the lowest ticket holds a group."""
+    """Make the changes that win both groups: the lowest ticket wins a group."""
     held = np.full(len(count), np.int64(2**63 - 1))
     for a in range(len(count)):
         b = there[a]

@@ -1,8 +1,7 @@
-"""Nearest and farthest records by looking at all of them, block by block.
+"""Nearest and farthest records by examining all of them, block by block.
 
-The definition of what the index must find, and the faster way where there are many columns: boxes in more than about
-ten dimensions bound nothing. Blocks of large tables are scanned on all cores; each yields its own best, and the best
-of those are the same however the table is cut.
+This defines what the index must find, and is faster for many columns: boxes in more than about ten dimensions bound
+nothing. Blocks of large tables are scanned on all cores; the best of their results do not depend on the division.
 """
 
 from __future__ import annotations
@@ -42,7 +41,7 @@ def scan_nearest(
 
 
 def scan_farthest(points: FloatArray, rows: IntArray, origin: FloatArray, metric: Metric) -> int:
-    """Return the farthest row; of several the lowest.
+    """Return the farthest row; ties go to the lowest.
 
     Examples
     --------

@@ -14,7 +14,7 @@ __all__ = ["farthest", "nearest"]
 def nearest(tree: Any, origin: Any, metric: Any, kinds: Any, allowed: Any, found: Any, far: Any) -> Any:
     """Fill ``found`` and ``far`` with the nearest points and their squared distances; return how many there are.
 
-    ``allowed`` says which kinds of points count, ``kinds`` the kind of each; empty: all do.
+    ``allowed`` says which kinds of points count, ``kinds`` the kind of each; if empty, all count.
     """
     # attributes of tuples are looked up once: each look-up in a loop costs as much as a distance
     points, ids, begin, alive, first = tree.points, tree.ids, tree.begin, tree.alive, tree.first
@@ -65,7 +65,7 @@ def nearest(tree: Any, origin: Any, metric: Any, kinds: Any, allowed: Any, found
 
 
 def farthest(tree: Any, origin: Any, metric: Any, middle: Any, radius: Any) -> Any:
-    """Return the point that is farthest from the origin; -1 where none is left.
+    """Return the farthest point from the origin; -1 if none is left.
 
     All points must lie within ``radius`` (squared) of ``middle``, unless it is infinite. Boxes alone bound little. But
     with R the radius, r the origin's distance from the middle and p the point opposite to it on the ball's surface,
@@ -88,7 +88,7 @@ def farthest(tree: Any, origin: Any, metric: Any, middle: Any, radius: Any) -> A
         for j in range(len(origin)):
             opposite[j] = middle[j] + (middle[j] - origin[j]) * (limit / r)
             size = max(size, abs(middle[j]) + limit)
-    # rounding: of the formula, and of the opposite point where the ball is small and far from zero
+    # rounding: of the formula, and of the opposite point if the ball is small and far from zero
     room = (limit + r) * (1e-9 * (limit + r) + 1e-14 * len(origin) * size)
     stack[0], bound[0], top = 0, np.inf, 1 if alive[0] > 0 else 0
     while top > 0:

@@ -1,4 +1,4 @@
-"""Kernel of separation: cuts that part boxes from one another, as a partition by cuts would have made them."""
+"""Kernel of separation: cuts that separate boxes from one another, as in a partition by cuts."""
 
 from __future__ import annotations
 
@@ -13,25 +13,25 @@ __all__ = ["separate"]
 
 
 def separate(low: IntArray, high: IntArray, sizes: IntArray) -> tuple[IntArray, IntArray, BoolArray]:
-    """Cut a set of boxes apart, again and again, where a cut passes between all boxes of a part.
+    """Separate a set of boxes recursively, by cuts that pass between all boxes of a part.
 
-    Of all cuts the one is made that narrows the parts of most boxes by most, as a share of the column's domain; of
-    equal ones that of the first column, and the lowest.
+    Each step makes the cut that narrows the parts of most boxes by most, as a share of the column's domain; ties go to
+    the first column and the lowest cut.
 
     Parameters
     ----------
     low, high : (boxes, d) int64 arrays
-        The least and the greatest code of each box, both inside.
+        The least and the greatest code of each box, inclusive.
     sizes : (d,) int64 array
         How many codes each column has.
 
     Returns
     -------
     floors, ceilings : (boxes, d, 2) int64 arrays
-        The cut below and the cut above each box: the greatest code on its lower and the least on its upper side; -1
-        where there is none.
+        The cut below and the cut above each box: the greatest code on its lower and the least on its upper side; -1 if
+        there is none.
     alone : bool array
-        Which boxes were parted from all others.
+        Which boxes were separated from all others.
 
     Examples
     --------
@@ -130,7 +130,7 @@ def _separate_loops(low: Any, high: Any, sizes: Any, orders: Any) -> Any:
 
 
 def _widest_cut(low: Any, high: Any, sizes: Any, order: Any, floors: Any, ceilings: Any, s: Any, e: Any) -> Any:
-    """The column and the place of the cut that narrows most; -1 where there is none."""
+    """The column and the place of the cut that narrows most; -1 if there is none."""
     one, m = order[0, s], e - s
     best, column, cut = -1.0, -1, 0
     for j in range(low.shape[1]):
@@ -149,7 +149,7 @@ def _widest_cut(low: Any, high: Any, sizes: Any, order: Any, floors: Any, ceilin
 
 
 def _part(order: Any, side: Any, held: Any, start: Any, end: Any) -> None:
-    """Move the boxes on the lower side to the front of a part of an order; both sides keep theirs."""
+    """Move the boxes on the lower side to the front of a part; both sides keep their order."""
     at, kept = start, 0
     for i in range(start, end):
         if side[order[i]]:

@@ -1,4 +1,4 @@
-"""Combinations of a person's events: the ones that somebody who knows a few of them may know."""
+"""Combinations of a person's events that an adversary who knows a few of them may know."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ import numpy as np
 from hushtable.arrays import AnyArray, BoolArray, IntArray
 from hushtable.kernels.compile import dispatch
 
-__all__ = ["Rows", "count_subsets", "fill_subsets", "judge_crowds"]
+__all__ = ["EventRows", "count_subsets", "fill_subsets", "judge_crowds"]
 
 
-class Rows(NamedTuple):
+class EventRows(NamedTuple):
     """Events of people, as arrays; see ``count_subsets``."""
 
     starts: IntArray
@@ -24,39 +24,45 @@ class Rows(NamedTuple):
 
 
 def judge_crowds(
-    rows: Rows, classes: IntArray, people: tuple[int, int], above: IntArray, enough: BoolArray, size: int, cells: int
+    rows: EventRows,
+    classes: IntArray,
+    people: tuple[int, int],
+    above: IntArray,
+    enough: BoolArray,
+    size: int,
+    cells: int,
 ) -> tuple[IntArray, IntArray]:
-    """Count who has each combination of one or two events, class by class, and return those that too few have.
+    """Count the people who have each combination of one or two events, and return those that too few have.
 
     Parameters
     ----------
-    rows : Rows
+    rows : EventRows
     classes : int64 array
         The class of each person, ascending.
     people : tuple of int
         The first person, and the first one after the last.
     above : int64 array
-        For each depth a row: which event each event hangs on.
+        For each depth a row: which event each event belongs to.
     enough : bool array
         For each number of people, whether it is enough.
     size : int
         1 or 2.
     cells : int
         The most combinations that a class can have: the number of its items, or its square for each way in which two
-        events can hang together.
+        events can be related.
 
     Returns
     -------
     failing : int64 array
         The events of each failing combination of each person.
     kinds : int64 array
-        For the tables of a combination, as digits of a number: different combinations, how many of them fail, and the
+        For the tables of a combination, as digits of a number: distinct combinations, how many of them fail, and the
         fewest people.
 
     Examples
     --------
     >>> rows = np.array([0, 2, 3]), np.array([0, 1, 0]), np.zeros(3, int), np.zeros(3, np.int8), np.array([1])
-    >>> given = Rows(*rows, np.ones(3, bool)), np.array([0, 0]), (0, 2), np.empty((0, 3), int)
+    >>> given = EventRows(*rows, np.ones(3, bool)), np.array([0, 0]), (0, 2), np.empty((0, 3), int)
     >>> failing, kinds = judge_crowds(*given, np.array([False, False, True]), 1, 2)
     >>> failing.tolist(), kinds.tolist()
     ([[1]], [[2, 1, 1]])
@@ -71,7 +77,7 @@ def judge_crowds(
         n = work(*rows, classes, people[0], people[1], above, enough, kinds, counts, last, out)
         if n <= len(out):
             return out[:n], kinds
-        # rarely are so many to be dropped
+        # rarely must so many be dropped
         out = np.empty((n, size), dtype=np.int64)
         kinds[:, :2], kinds[:, 2], last[:] = 0, 2**62, -1
 
@@ -93,7 +99,7 @@ def _crowds_loops(  # type: ignore[no-untyped-def]
         for turn in range(2):
             for p in range(first, beyond):
                 for i in range(starts[p], starts[p + 1]):
-                    # of equal events the first ones stand for any
+                    # the first of equal events represent them all
                     if copy[i] > 0:
                         continue
                     for j in range(i if size == 1 else i + 1, i + 1 if size == 1 else starts[p + 1]):
@@ -110,7 +116,7 @@ def _crowds_loops(  # type: ignore[no-untyped-def]
                             cell = (cell * base + item[j] - low) * (heights + 1) + deep
                             kind = kind * len(caps) + table[j]
                         if turn == 0:
-                            # a person has a combination once; what an earlier class left is void
+                            # a person counts once for a combination; entries of earlier classes are void
                             if last[cell] < first:
                                 counts[cell] = 1
                             elif last[cell] != p:
@@ -143,8 +149,8 @@ def count_subsets(
         Rows ``starts[p]:starts[p + 1]`` are the events of person p, sorted by item.
     item : int array
     copy : int array
-        How many equal events of the person are before the row. A combination has the first ones of equal events, so
-        that it counts once; where equal events are to be told apart, all are 0.
+        How many equal events of the person precede the row. A combination uses the first of equal events, so that it
+        counts once; all 0 if equal events must be distinguished.
     table : int array
     caps : int64 array
         The most events of each table in one combination.
@@ -177,7 +183,7 @@ def fill_subsets(
     total: int,
     size: int,
 ) -> IntArray:
-    """Return the combinations of some people as rows, those whose first item is in a range.
+    """Return the combinations of some people as rows, limited to a range of first items.
 
     Examples
     --------

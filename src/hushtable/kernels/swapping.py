@@ -1,9 +1,9 @@
-"""Kernel of swapping records between groups, so that groups say together what the table says about pairs of columns.
+"""Kernel of swapping records between groups, so that the groups preserve the table's counts of pairs of values.
 
-Deal the values of each group anew, column by column: of every pair of values in two columns one then expects the sum,
-over the groups, of (people with the one) x (people with the other) / (people). ``surplus`` is what that exceeds the
-table's count by, pair by pair of values, times the weights of both columns, in units of 1 / ``ONE``. It is counted in
-integers, so that adding a group and taking it away again leaves nothing behind.
+If the values of each group are redrawn, column by column, the expected count of a pair of values in two columns is the
+sum over the groups of (people with the one) x (people with the other) / (people). ``surplus`` is the excess of that
+over the table's count, for each pair of values, times the weights of both columns, in units of 1 / ``ONE``. It is
+counted in integers, so that adding a group and removing it again changes nothing.
 """
 
 from __future__ import annotations
@@ -18,17 +18,17 @@ from hushtable.kernels.compile import dispatch
 __all__ = ["LARGEST", "ONE", "add_expected", "pair_places", "swap_between"]
 
 ONE = 2**20
-"""One person, as surplus is counted."""
+"""One person, in units of the surplus."""
 
 _LEAST = 2**22
-"""What a swap has to be worth: a 64th of a person at plain weights, well above what rounding makes up."""
+"""Least gain of a swap: a 64th of a person at plain weights, well above rounding errors."""
 
 LARGEST = 4096
-"""Groups with more records are left as they are: their counts would overflow, and they say little anyway."""
+"""Larger groups stay unchanged: their counts would overflow, and they say little anyway."""
 
 
 def pair_places(sizes: IntArray) -> tuple[IntArray, int]:
-    """Return where the counts of each two columns begin, and how many counts there are.
+    """Return where the counts of each pair of columns begin, and the total number of counts.
 
     Examples
     --------
@@ -49,12 +49,12 @@ def add_expected(
     surplus: IntArray, bins: AnyArray, sizes: IntArray, weights: IntArray, rows: IntArray, offsets: IntArray,
     groups: IntArray, sign: int,
 ) -> None:  # fmt: skip
-    """Add to the surplus, or with sign -1 take from it, what some groups let expect.
+    """Add the expected counts of some groups to the surplus, or subtract them with sign -1.
 
     Parameters
     ----------
     surplus : int64 array
-        Of all pairs of values, at ``pair_places(sizes)``; changed in place.
+        For all pairs of values, at ``pair_places(sizes)``; changed in place.
     bins : (rows, d) uint8 array
     sizes : int64 array
         How many bins each column has.
@@ -73,13 +73,12 @@ def swap_between(
     surplus: IntArray, bins: AnyArray, sizes: IntArray, weights: IntArray, rows: IntArray, offsets: IntArray,
     first: IntArray, second: IntArray, turn: int, tries: int,
 ) -> AnyArray:  # fmt: skip
-    """Swap records between pairs of groups where that lowers the sum of what is over and missing; in place.
+    """Swap records between pairs of groups if that lowers the total deviation from the table's counts; in place.
 
-    A swap is worth the sum of three falls: of the surplus, over and under alike; of three quarters of the groups'
-    mixture, which is the number of people who would draw another value in both columns, summed over pairs of columns;
-    and of the number of records that would reappear whole by chance when values are dealt anew, each at a price
-    (``_price``). Each record of the first group tries ``tries`` of the second, others in another ``turn``, and takes
-    the best.
+    The gain of a swap is the sum of three decreases: of the absolute surplus; of three quarters of the groups' mixture,
+    which is the number of people who would draw another value in both columns, summed over pairs of columns; and of the
+    number of original records that would reappear by chance when values are redrawn, each at a price (``_price``). Each
+    record of the first group tries ``tries`` of the second, different ones in each ``turn``, and takes the best.
 
     Parameters
     ----------
@@ -92,7 +91,7 @@ def swap_between(
     Returns
     -------
     bool array
-        Which pairs have swapped anything.
+        Which pairs have swapped records.
     """
     swapped = np.zeros(len(first), dtype=np.bool_)
     kernel = dispatch(_swap_loops, _swap_numpy, 64 * len(bins))
@@ -141,8 +140,8 @@ def _mixed(total: Any, squares: Any, n: Any) -> Any:
 def _price(weights: Any) -> Any:
     """The price of a record that reappears, which grows with the cube of the number of pairs of columns.
 
-    With few columns many people share all their values, and that some rows reappear is unavoidable and says little.
-    With 10 columns the price is a 16th of a person missing in one pair, with 20 columns 5 people, with 24 columns 15.
+    With few columns, many people share all their values, so some rows must reappear, which says little. With 10 columns
+    the price is a 16th of a person missing in one pair, with 20 columns 5 people, with 24 columns 15.
     """
     total, squares = 0, 0
     for w in weights:
@@ -153,7 +152,7 @@ def _price(weights: Any) -> Any:
 
 
 def _reappearing(counts: Any, bins: Any, members: Any, i: Any, out: Any, into: Any, price: Any) -> Any:
-    """What it costs that records of a group reappear, once ``into`` has replaced member i, which is ``out``."""
+    """The cost of reappearing records of a group after ``into`` has replaced member i, which is ``out``."""
     n, d = len(members), len(into)
     total = 0.0
     for s in range(n):
@@ -208,7 +207,7 @@ def _swap_numpy(
 
 
 def _other(i: Any, q: Any, turn: Any, tries: Any, n: Any) -> Any:
-    """The record that record i tries as number q: spread over the group, others in another turn."""
+    """The q-th record that record i tries: spread over the group, different in each turn."""
     if n <= tries:
         return q
     return (i + turn + q * (n // tries)) % n
@@ -237,7 +236,7 @@ def _expected_loops(
 
 
 def _count_group(bins: Any, members: Any, sizes: Any, counts: Any, values: Any, n_values: Any, mixed: Any) -> None:
-    """Count the bins of a group's members, list those that occur, and tell how mixed they are."""
+    """Count the bins of a group's members, list those that occur, and measure how mixed they are."""
     d, n = len(sizes), len(members)
     for a in range(d):
         for x in range(sizes[a]):
@@ -309,7 +308,7 @@ def _swap_loops(
 
 
 def _mixture_fall(counts: Any, mixed: Any, weights: Any, out: Any, into: Any, n: Any, d: Any) -> Any:
-    """By how much the mixture of a group falls when one record leaves and another comes."""
+    """The decrease of a group's mixture if one record is replaced by another."""
     total, squares, new_total, new_squares = np.int64(0), 0.0, np.int64(0), 0.0
     for a in range(d):
         old = mixed[a]
@@ -329,7 +328,7 @@ def _exchange(
     counts: Any, values: Any, n_values: Any, out: Any, into: Any, shares: Any, sizes: Any, weights: Any, places: Any,
     change: Any, touched: Any,
 ) -> Any:  # fmt: skip
-    """Note what two groups let expect differently when a record of each changes places; return how much is noted."""
+    """Store the changes of the expected counts if two groups swap a record; return their number."""
     k = _replace(counts[0], values[0], n_values[0], out, into, shares[0], sizes, weights, places, change, touched, 0)
     return _replace(counts[1], values[1], n_values[1], into, out, shares[1], sizes, weights, places, change, touched, k)
 
@@ -338,7 +337,7 @@ def _replace(
     counts: Any, values: Any, n_values: Any, out: Any, into: Any, full: Any, sizes: Any, weights: Any,
     places: Any, change: Any, touched: Any, k: Any,
 ) -> Any:  # fmt: skip
-    """Note what a group lets expect differently when one record leaves and another comes; return how much is noted."""
+    """Store the changes of the expected counts if a group replaces a record; return their number."""
     d = len(sizes)
     for a in range(d):
         for b in range(a + 1, d):

@@ -1,8 +1,7 @@
-"""Kernel of sweeping a lattice: the first node at which some of the records still waiting form a large enough group.
+"""Kernel of sweeping a lattice: the first node at which some of the unplaced records form a large enough group.
 
-A group is known by the sum of its tuples' marks, 64 random bits each: groups that a model refused before are passed
-over wherever they turn up again. Two groups with one sum are next to impossible, and would cost a better solution at
-most.
+A group is identified by the sum of its tuples' marks, 64 random bits each, so that groups that a model has refused are
+skipped at other nodes. Two groups with the same sum are extremely unlikely, and would at most hide a better solution.
 """
 
 from __future__ import annotations
@@ -33,7 +32,7 @@ def marks_of(n: int) -> AnyArray:
 
 
 def remember(known: AnyArray, marks: AnyArray, count: int) -> AnyArray:
-    """Put marks into a table of ``count`` marks where each is found by looking it up; return it, or a larger one.
+    """Insert marks into a hash table of ``count`` marks; return it, or a larger one.
 
     Examples
     --------
@@ -46,7 +45,7 @@ def remember(known: AnyArray, marks: AnyArray, count: int) -> AnyArray:
         size *= 2
     if size > len(known):
         marks, known = np.concatenate([known[known > 0], marks]), np.zeros(size, dtype=np.uint64)
-    # there is no twin: what is looked up one by one is put in one by one
+    # no twin: marks are inserted one by one
     dispatch(_remember_loops, _remember_loops, 50 * len(marks))(known, marks)
     return known
 
@@ -74,7 +73,7 @@ def first_crowd(
     codes: AnyArray, units: IntArray, marks: AnyArray, known: AnyArray, lut: AnyArray, cost: IntArray, at: IntArray,
     begin: int, minimum: int, ceiling: int,
 ) -> tuple[int, IntArray, int]:  # fmt: skip
-    """Group tuples at one node after the other, and stop where a group not known has at least ``minimum`` units.
+    """Group tuples at one node after the other, and stop if an unknown group has at least ``minimum`` units.
 
     Parameters
     ----------
@@ -85,25 +84,25 @@ def first_crowd(
     marks : uint64 array
         The mark of each tuple.
     known : uint64 array
-        Sums of marks of groups that are passed over, as ``remember`` keeps them.
+        Sums of marks of groups to skip, in the form of ``remember``.
     lut : integer array
         All look-up tables, one after the other.
     cost : int64 array
-        What each entry of ``lut`` costs.
+        The cost of each entry of ``lut``.
     at : (M, d) int64 array
         Where the look-up table of each column begins, node by node.
     begin : int
         The first node to try.
     minimum : int
-        Units from which on a group is large enough; at least 1.
+        Least units of a large enough group; at least 1.
     ceiling : int
-        Tuples whose cell at a node costs more than this are passed over there.
+        Tuples whose cell at a node costs more than this are skipped there.
 
     Returns
     -------
     node, group, n_groups
-        The node, or M where there is none; the group of each tuple there, numbered by first occurrence, -1 in groups
-        that are too small or known; and how many groups are neither.
+        The node, or M if there is none; the group of each tuple there, numbered by first occurrence, -1 in groups that
+        are too small or known; and the number of groups that are neither.
 
     Examples
     --------

@@ -1,14 +1,14 @@
-"""Passes over tiles of 512 records: the scheme of graphics cards, with NumPy in the card's place where there is none.
+"""Passes over tiles of 512 records: the scheme for graphics cards, with NumPy if there is no card.
 
-1. ``extremes``: the least and the greatest distance of each question in each tile, in single precision.
-2. ``cuts``: the K-th least of a question's least distances is a distance that at least K records do not exceed (the
-   record itself is one of them, so one more is taken). Twice the error of single precision more, and no record that
-   belongs to the nearest is beyond it. Likewise the farthest.
+1. ``extremes``: the least and the greatest distance of each question in each tile, in single precision. 2. ``cuts``:
+the K-th least of a question's least distances is a distance that at least K records do not exceed (the
+   record itself is one of them, so one more is taken). After adding twice the error of single precision, it includes
+   all of the nearest records. Likewise for the farthest.
 3. ``collect``: in the few tiles that reach a cut, the records within it, with their distances in double precision, term
    after term as ``plain_distance`` adds them.
 4. ``pick``: the K best of those, ties to the lower number.
 
-So the answers are the definition's, on any device. Questions with more ties than there is room for, and tables of few
+So every device gives the answers of the definition. Questions with more ties than there is room for, and tables of few
 tiles, are answered by ``Shadow``.
 """
 
@@ -25,7 +25,7 @@ import numpy as np
 
 from hushtable.arrays import AnyArray, BoolArray, FloatArray, IntArray
 from hushtable.kernels.metric import Metric, squared_distances
-from hushtable.kernels.passes import COMPACT, Found, Passes, Shadow, scaled
+from hushtable.kernels.passes import COMPACT, PassAnswers, Passes, Shadow, scaled
 
 __all__ = ["TILE", "Asked", "Device", "DeviceLost", "NumpyDevice", "Tiles", "Visitor"]
 
@@ -39,7 +39,7 @@ ROOM = 256
 
 
 class DeviceLost(Exception):
-    """A device that gave up: out of memory, or taken away."""
+    """A device failed: out of memory, or no longer available."""
 
 
 class Asked(NamedTuple):
@@ -54,7 +54,7 @@ class Asked(NamedTuple):
     origin : float32 array (questions x columns)
         The same in the shadow.
     off : float64 array
-        How much the shadow's distances may be off.
+        Error bound of the shadow's distances.
     near, far : int
         How many are wanted on each side.
     """
@@ -68,9 +68,9 @@ class Asked(NamedTuple):
 
 
 class Device(ABC):
-    """What holds some of the records and makes the four steps.
+    """A device that holds some of the records and performs the four steps.
 
-    ``answer`` returns the finds, numbered as the records that ``load`` was given, and which questions had no room.
+    ``answer`` returns the results, numbered like the records given to ``load``, and which questions ran out of room.
     """
 
     questions: int = 128
@@ -81,19 +81,19 @@ class Device(ABC):
 
     @abstractmethod
     def bury(self, places: IntArray) -> None:
-        """Leave out the records at these places."""
+        """Remove the records at these places."""
 
     @abstractmethod
     def keep(self, places: IntArray) -> None:
-        """Write the shadow of the records at these places anew, without the others."""
+        """Rewrite the shadow with only the records at these places."""
 
     @abstractmethod
-    def answer(self, asked: Asked) -> tuple[Found, BoolArray]:
-        """Make the four steps."""
+    def answer(self, asked: Asked) -> tuple[PassAnswers, BoolArray]:
+        """Perform the four steps."""
 
     @abstractmethod
     def again(self) -> Device:
-        """Return a copy that gets fewer on its own."""
+        """Return an independent copy."""
 
 
 class Tiles(Passes):
@@ -104,9 +104,9 @@ class Tiles(Passes):
     points : float64 array
         Records x columns, without gaps.
     devices : list of Device
-        Each holds an equal part of the records: one, or several where the table does not fit at once.
+        Each holds an equal part of the records: one device, or several if the table does not fit at once.
     few : int
-        With fewer tiles than this, or fewer than twice the records wanted, the processor is asked. 0: never.
+        With fewer tiles than this, or fewer than twice the records wanted, the processor answers. 0: never.
 
     Examples
     --------
@@ -133,7 +133,7 @@ class Tiles(Passes):
             self._place[ids], self._part[ids] = np.arange(len(ids)), part
 
     def remove(self, rows: IntArray) -> None:
-        """Bury the records; where many are gone, write the shadow of the others anew."""
+        """Remove the records; if many are gone, rewrite the shadow of the others."""
         self._alive[rows] = False
         if self._host is not None:
             self._host.remove(rows)
@@ -155,8 +155,8 @@ class Tiles(Passes):
                 self._ids[part], self._gone[part] = self._ids[part][stay], 0
                 self._place[self._ids[part]] = np.arange(len(stay))
 
-    def search(self, rows: IntArray, near: int, far: int) -> Found:
-        """Ask every device, and the processor about the rest."""
+    def search(self, rows: IntArray, near: int, far: int) -> PassAnswers:
+        """Ask every device, and the processor for the rest."""
         least = min((len(ids) - gone for ids, gone in zip(self._ids, self._gone, strict=True)), default=0)
         if not self._devices or (self._few and least < max(self._few, 2 * max(near, far)) * TILE):
             return self._processor().search(rows, near, far)
@@ -186,7 +186,7 @@ class Tiles(Passes):
         return other
 
     def _lose(self, error: DeviceLost) -> None:
-        """Go on without the devices: the processor knows who remains, so nothing is lost."""
+        """Continue without the devices: the processor knows the remaining records, so nothing is lost."""
         _log.warning("%s The processor does the rest.", error)
         self._devices, self._ids, self._gone = [], [], []
 
@@ -197,19 +197,19 @@ class Tiles(Passes):
         return self._host
 
 
-def _best(parts: list[Found]) -> Found:
-    """The best of several finds."""
+def _best(parts: list[PassAnswers]) -> PassAnswers:
+    """The best of several results."""
     sides = []
     for side, sign in ((0, 1.0), (2, -1.0)):
         who = np.concatenate([found[side] for found in parts], axis=1)
         away = np.concatenate([found[side + 1] for found in parts], axis=1)
         order = np.lexsort((who, np.where(who < 0, np.inf, sign * away)))[:, : parts[0][side].shape[1]]
         sides += [np.take_along_axis(who, order, axis=1), np.take_along_axis(away, order, axis=1)]
-    return Found(*sides)
+    return PassAnswers(*sides)
 
 
 def widened(cut: float, off: float, d: int, sign: int) -> np.float32:
-    """Return the squared distance, in the shadow, that no record within (1) or beyond (-1) a cut of the shadow passes.
+    """Return a squared distance in the shadow that bounds all records within (1) or beyond (-1) a cut.
 
     Once for the records that gave the cut, and once for those that are compared with it.
     """
@@ -229,7 +229,7 @@ class NumpyDevice(Device):
         self._shadow = ((points - middle) * scale).astype(np.float32)
 
     def bury(self, places: IntArray) -> None:
-        """Make their distances NaN."""
+        """Set their distances to NaN."""
         self._shadow[places] = np.nan
 
     def keep(self, places: IntArray) -> None:
@@ -237,16 +237,16 @@ class NumpyDevice(Device):
         self._points, self._ids, self._shadow = self._points[places], self._ids[places], self._shadow[places]
 
     def again(self) -> NumpyDevice:
-        """Return a copy that gets fewer on its own."""
+        """Return an independent copy."""
         other = NumpyDevice()
         other.__dict__.update(self.__dict__, _shadow=self._shadow.copy())
         return other
 
-    def answer(self, asked: Asked) -> tuple[Found, BoolArray]:
-        """Make the four steps, question by question."""
+    def answer(self, asked: Asked) -> tuple[PassAnswers, BoolArray]:
+        """Perform the four steps, question by question."""
         n, d = self._shadow.shape
         tiles = -(-n // TILE)
-        found = Found(
+        found = PassAnswers(
             np.full((len(asked.rows), asked.near), -1, dtype=np.int64), np.full((len(asked.rows), asked.near), np.inf),
             np.full((len(asked.rows), asked.far), -1, dtype=np.int64), np.full((len(asked.rows), asked.far), -np.inf),
         )  # fmt: skip
@@ -277,7 +277,7 @@ class NumpyDevice(Device):
 
 
 class Visitor(Device):
-    """Records that come to a device for one pass and go again, where not all fit at once.
+    """Records that are loaded onto a device for one pass each, if not all fit at once.
 
     Parameters
     ----------
@@ -294,7 +294,7 @@ class Visitor(Device):
         self._here: BoolArray = np.ones(len(ids), dtype=np.bool_)
 
     def bury(self, places: IntArray) -> None:
-        """Leave them at home."""
+        """Do not load them any longer."""
         self._here[places] = False
 
     def keep(self, places: IntArray) -> None:
@@ -302,13 +302,13 @@ class Visitor(Device):
         self._points, self._ids, self._here = self._points[places], self._ids[places], self._here[places]
 
     def again(self) -> Visitor:
-        """Return a copy that gets fewer on its own."""
+        """Return an independent copy."""
         other = Visitor(self._make)
         other.__dict__.update(self.__dict__, _here=self._here.copy())
         return other
 
-    def answer(self, asked: Asked) -> tuple[Found, BoolArray]:
-        """Load the records that remain, and ask."""
+    def answer(self, asked: Asked) -> tuple[PassAnswers, BoolArray]:
+        """Load the remaining records, and ask."""
         device = self._make()
         device.load(self._points[self._here], self._ids[self._here], *self._shape)
         return device.answer(asked)

@@ -13,7 +13,7 @@ from hushtable.kernels.packing import block_offsets
 __all__ = ["group_tuples", "size_facts", "spread"]
 
 AT_ONCE = 4096
-"""Keys that are looked up before the tuples are numbered: they stay in the fastest cache."""
+"""Keys that are looked up before their tuples are numbered: they stay in the fastest cache."""
 
 
 def group_tuples(
@@ -41,8 +41,8 @@ def group_tuples(
     leaves : int64 array
         How many leaf codes each column has.
     strides : int64 array
-        What one step in column j is worth in the key, as digits are: one in a column is more than all behind it.
-        ``space`` is the number of keys (below 2**62).
+        The value of one step of column j in the key, as for digits: one step outweighs all later columns. ``space`` is
+        the number of keys (below 2**62).
 
     Returns
     -------
@@ -69,7 +69,7 @@ def size_facts(
     node: IntArray,
     minimum: int,
 ) -> tuple[int, int, int, int]:
-    """Return what the sizes of a node's groups say, without the groups.
+    """Return statistics of the sizes of a node's groups, without the groups.
 
     Parameters
     ----------
@@ -85,8 +85,8 @@ def size_facts(
     Returns
     -------
     groups, small, squares, large
-        Number of groups; units in groups that are too small; the sum of the squared sizes of the others, and how many
-        those are. Squares have to fit into 63 bits.
+        Number of groups; units in groups that are too small; the sum of the squared sizes of the others, and their
+        number. Squares must fit into 63 bits.
 
     Examples
     --------
@@ -184,7 +184,7 @@ def _group_loops(
         own = worth[offset[b] : offset[b + 1]]
         width = 1
         for j in range(blocks[b], blocks[b + 1]):
-            # from the last on: what stands there has been read by then
+            # backwards: those entries have been read by then
             for combination in range(width - 1, -1, -1):
                 before = own[combination]
                 for c in range(leaves[j] - 1, -1, -1):
@@ -235,9 +235,9 @@ def _runs(packed: Any, worth: Any, step: Any, ends: Any) -> Any:
 
 
 def _fill(packed: Any, offset: Any, worth: Any, begin: Any, keys: Any) -> Any:
-    """Look up the keys of the next tuples, as many as there is room for; return where they end."""
+    """Look up the keys of the next tuples, as many as fit; return where they end."""
     end = min(begin + len(keys), len(packed))
-    # in a loop of its own: together with the numbering, which branches, it takes three times as long
+    # a separate loop: combined with the numbering, which branches, it takes three times as long
     for i in range(begin, end):
         key = np.int64(0)
         for b in range(packed.shape[1]):
@@ -249,7 +249,7 @@ def _fill(packed: Any, offset: Any, worth: Any, begin: Any, keys: Any) -> Any:
 def _number_dense(
     packed: Any, offset: Any, worth: Any, units: Any, ends: Any, step: Any, group: Any, sizes: Any, first: Any
 ) -> Any:
-    # groups of an earlier stretch have lower numbers than the first of this one, so nothing is cleared in between
+    # groups of earlier stretches have lower numbers than the first of this one, so nothing needs clearing
     table = np.full(step, -1, np.int32)
     keys = np.empty(AT_ONCE, np.int64)
     n = np.int32(0)

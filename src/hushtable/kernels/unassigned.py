@@ -1,6 +1,6 @@
-"""The records that are in no group yet: what microaggregation asks about them, and how they get fewer.
+"""The records that are in no group yet, and the queries that microaggregation makes on them.
 
-``Scan`` looks at every record and is the definition; ``Index`` finds the same ones with a kd-tree and a list of
+``Scan`` examines every record and is the definition; ``Index`` finds the same ones with a kd-tree and a list of
 outermost records. Rows are numbered in canonical order, and every tie goes to the lowest number.
 """
 
@@ -30,25 +30,25 @@ from hushtable.kernels.search import farthest, nearest
 __all__ = ["Batched", "Index", "Remaining", "Scan", "index_pays", "remaining"]
 
 PROBES = (2048, 8192)
-"""Records of the samples on which index and scan are compared."""
+"""Sizes of the samples on which index and scan are compared."""
 
 QUESTIONS = 32
-"""Records that are asked about then."""
+"""Number of queries in that comparison."""
 
 ANY = np.empty(0, dtype=np.bool_)
 """Every kind of record is allowed."""
 
 FARTHEST = 8
-"""Farthest records that are remembered of a record: all of them may be gone before they are asked for."""
+"""Farthest records to remember for a record: all of them may be gone before they are needed."""
 
 AHEAD = 4
-"""Outermost records that are looked through for questions, for each question of a pass."""
+"""Outermost records to search for further questions, for each question of a pass."""
 
 MEMORY = 4096
-"""Records whose neighbors are remembered, before those who are gone are forgotten."""
+"""Records whose neighbors are remembered, before removed ones are forgotten."""
 
 GROUPS = 512
-"""Groups that are taken in one go, at most."""
+"""Most groups to take at once."""
 
 FIND, TAKE, ACROSS, TAKE_ACROSS = range(4)
 
@@ -56,7 +56,7 @@ NOBODY = np.empty(0, dtype=np.int64)
 
 
 def remaining(points: FloatArray, metric: Metric, units: IntArray | None = None) -> Remaining:
-    """Return all records as remaining ones, with an index where it pays.
+    """Return all records as unassigned ones, with an index if it pays.
 
     Examples
     --------
@@ -70,7 +70,7 @@ def remaining(points: FloatArray, metric: Metric, units: IntArray | None = None)
         return Scan(points, metric, units)
     wide = metric.plain and has_shadow(points)
     if len(points) < 2 * PROBES[1]:
-        # either is fast: the one that loads fewer kernels
+        # both are fast: choose the one that loads fewer kernels
         indexed = not wide
     else:
         indexed = not (wide and device() == "gpu") and index_pays(points, metric, wide)
@@ -80,10 +80,10 @@ def remaining(points: FloatArray, metric: Metric, units: IntArray | None = None)
 
 
 def index_pays(points: FloatArray, metric: Metric, wide: bool) -> bool:
-    """Whether an index answers faster than looking at all records, measured on two samples of the table.
+    """Whether an index is faster than examining all records, measured on two samples of the table.
 
-    A scan takes time in proportion to the records; how that of the index grows is seen from one sample to the other.
-    Compared is the time at half of the records: groups are taken until none are left.
+    A scan takes time in proportion to the records; the two samples show how the time of the index grows. The times are
+    compared at half of the records, since groups are taken until none are left.
     """
     spent = []
     for size in PROBES:
@@ -98,7 +98,7 @@ def index_pays(points: FloatArray, metric: Metric, wide: bool) -> bool:
 
 
 def _seconds(ask: Callable[[IntArray], None], rows: IntArray) -> float:
-    """CPU seconds of this thread for the questions, the least of three."""
+    """CPU seconds of this thread for the questions, the fastest of three runs."""
     ask(rows)  # kernels are loaded
     least = np.inf
     for _ in range(3):
@@ -122,9 +122,9 @@ class Remaining(ABC):
     Attributes
     ----------
     kinds : int64 array
-        What ``nearest`` may choose by: the kind of each record.
+        The kind of each record, by which ``nearest`` may choose.
     units : int
-        What those who remain count.
+        Total weight of the remaining records.
     """
 
     def __init__(self, points: FloatArray, metric: Metric, units: IntArray | None = None) -> None:
@@ -145,43 +145,43 @@ class Remaining(ABC):
         return self._count
 
     def again(self) -> Remaining:
-        """Return a copy that gets fewer on its own."""
+        """Return an independent copy."""
         return copy.deepcopy(self, {id(self.points): self.points, id(self.metric): self.metric})
 
     def rows(self) -> IntArray:
-        """Return who remains, in order."""
+        """Return the remaining records, in order."""
         return np.flatnonzero(self.alive)
 
     def centroid(self) -> FloatArray:
-        """Return the mean record of those who remain."""
+        """Return the centroid of the remaining records."""
         centre(self._sums, self.metric, self._centre)
         return self._centre.copy()
 
     def expect(self, rows: IntArray) -> None:  # noqa: B027 - most have no use for it
-        """Say which records will probably be asked about next; answers do not depend on it."""
+        """Announce which records will probably be queried next; answers do not depend on it."""
 
     @abstractmethod
     def farthest_from_centroid(self) -> int:
-        """Return who is farthest from the centroid of those who remain."""
+        """Return the record farthest from the centroid of the remaining ones."""
 
     @abstractmethod
     def farthest(self, row: int) -> int:
-        """Return who is farthest from a record, which may be gone."""
+        """Return the remaining record farthest from a given one, which may be gone."""
 
     @abstractmethod
     def nearest(self, row: int, allowed: BoolArray = ANY) -> tuple[int, float]:
-        """Return who is nearest to a record, of the kinds allowed, and the squared distance; -1 where nobody is."""
+        """Return the nearest record of the allowed kinds, and its squared distance; -1 if there is none."""
 
     @abstractmethod
     def take(self, row: int, needed: int) -> IntArray:
-        """Remove a record and its nearest, as few as make up the units needed; return them, nearest first."""
+        """Remove a record and its nearest, as few as reach the units needed; return them, nearest first."""
 
     @abstractmethod
     def remove(self, row: int) -> None:
         """Remove one record."""
 
     def opposites(self, needed: int) -> Iterator[IntArray]:
-        """Take groups as long as three times the units needed remain: MDAV's rounds.
+        """Take groups while three times the units needed remain: MDAV's rounds.
 
         A round takes the record farthest from the centroid, and then the one farthest from that.
         """
@@ -191,7 +191,7 @@ class Remaining(ABC):
             yield self.take(self.farthest(first), needed)
 
     def _probe(self, rows: IntArray) -> None:
-        """Answer some questions, as many as a round asks, for nothing but the time that it takes."""
+        """Answer as many questions as a round asks, only to measure the time."""
         for row in rows.tolist():
             self.nearest(row)
             self.farthest(row)
@@ -201,7 +201,7 @@ class Remaining(ABC):
 
 
 class Scan(Remaining):
-    """Looks at every record, every time."""
+    """Examines every record, every time."""
 
     def __init__(self, points: FloatArray, metric: Metric, units: IntArray | None = None) -> None:
         super().__init__(points, metric, units)
@@ -258,11 +258,11 @@ class Index(Remaining):
         super().__init__(points, metric, units)
         self._tree = build(self.points, metric)
         self._outer = Outermost(self.points, metric, self.alive)
-        # nobody who remains is farther than this (squared) from there
+        # no remaining record is farther than this (squared) from there
         self._ball, self._radius = np.zeros(points.shape[1]), np.inf
 
     def again(self) -> Index:
-        """Return a copy that gets fewer on its own."""
+        """Return an independent copy."""
         other = copy.copy(self)
         other.alive, other._centre, other._ball = self.alive.copy(), self._centre.copy(), self._ball.copy()
         other._sums, other._tree = self._sums.copy(), copy.deepcopy(self._tree)
@@ -305,18 +305,18 @@ class Index(Remaining):
 
 
 class Batched(Remaining):
-    """Looks at every record, for several questions at once, and remembers the answers.
+    """Examines every record, for several questions at once, and remembers the answers.
 
-    Records only go. So the nearest of once, without those who are gone, are the nearest still, as long as enough of
-    them are left; likewise the farthest. A question that memory cannot answer is asked together with those that are
-    likely to come next, in one pass over the table.
+    Records are only ever removed. So the nearest records found earlier, minus the removed ones, are still the nearest
+    as long as enough of them remain; likewise the farthest. A question that memory cannot answer is asked together with
+    those that are likely to come next, in one pass over the table.
 
     Parameters
     ----------
     points, metric, units
         As for ``Remaining``: numbers without gaps, equal records next to each other.
     passes : Passes, optional
-        What makes the passes: the processor, or a card.
+        The device for the passes: the processor, or a card.
     """
 
     def __init__(
@@ -330,7 +330,7 @@ class Batched(Remaining):
         self._remember(8)
 
     def _remember(self, width: int) -> None:
-        """Forget everything, and make room for so many neighbors of a record."""
+        """Forget everything, and make room for the given number of neighbors per record."""
         room = max(self._passes.questions, min(MEMORY, (1 << 24) // width))
         self._slot: IntArray = np.full(len(self.points), -1, dtype=np.int64)
         self._owner: IntArray = np.full(room, -1, dtype=np.int64)
@@ -342,7 +342,7 @@ class Batched(Remaining):
         self._next = 0
 
     def again(self) -> Batched:
-        """Return a copy that gets fewer on its own."""
+        """Return an independent copy."""
         other = copy.copy(self)
         for name in ("alive", "_centre", "_slot", "_owner", "_near", "_near_far", "_far", "_whole", "_taken"):
             setattr(other, name, getattr(self, name).copy())
@@ -361,7 +361,7 @@ class Batched(Remaining):
         return self._outer.farthest(self._centre)[0]
 
     def farthest(self, row: int) -> int:
-        """Remember, or look at all."""
+        """Answer from memory, or examine all records."""
         found = int(compiled(first_left)(self._slot, self._far, self.alive, row))
         if found < 0:
             self._ask(row)
@@ -369,7 +369,7 @@ class Batched(Remaining):
         return found
 
     def nearest(self, row: int, allowed: BoolArray = ANY) -> tuple[int, float]:
-        """Remember, or look at all; where those who are allowed are rare, at them alone."""
+        """Answer from memory, or examine all records; if allowed ones are rare, only those."""
         for asks in (self._slot[row] < 0, True):
             if asks:
                 self._ask(row)
@@ -393,12 +393,12 @@ class Batched(Remaining):
         return int(found[0]), float(far[0])
 
     def take(self, row: int, needed: int) -> IntArray:
-        """Remember, or look at all."""
+        """Answer from memory, or examine all records."""
         if not len(self.weights) and 2 * needed + 8 > self._near.shape[1]:
             self._remember(2 * needed + 8)
         fresh = False
         while (n := self._recall(row, needed)) < 0:
-            # a pass that did not find enough is followed by one that finds more
+            # if a pass did not find enough, the next one finds more
             if fresh:
                 self._remember(2 * self._near.shape[1])
             self._ask(row)
@@ -414,7 +414,7 @@ class Batched(Remaining):
         self.take(row, 0)
 
     def opposites(self, needed: int) -> Iterator[IntArray]:
-        """Take as many groups as memory knows in one go."""
+        """Take as many groups at once as memory can answer."""
         if len(self.weights):
             yield from super().opposites(needed)
             return
@@ -453,7 +453,7 @@ class Batched(Remaining):
         )  # fmt: skip
 
     def _ask(self, row: int) -> None:
-        """Find the nearest and the farthest of a record, and of those that are likely to be asked about next."""
+        """Find the nearest and the farthest of a record, and of those that are likely to be queried next."""
         if self._gone:
             self._passes.remove(np.concatenate(self._gone))
             self._gone = []
@@ -461,7 +461,7 @@ class Batched(Remaining):
         rows = compiled(likely)(
             self._slot, self._far, self.alive, row, self._soon, self._outer.next(AHEAD * wanted), wanted
         )
-        # the record itself may be remembered, with too few who are left
+        # the record itself may be remembered, with too few that remain
         old = self._owner[self._slot[row]] if self._slot[row] >= 0 else -1
         if old >= 0:
             self._owner[self._slot[row]] = -1
@@ -479,7 +479,7 @@ def rounds(
     points: Any, alive: Any, weights: Any, sums: Any, metric: Any, slot: Any, near: Any, whole: Any, far: Any,
     taken: Any, short: Any, middle: Any, stage: Any, row: Any, units: Any, needed: Any, groups: Any,
 ) -> Any:  # fmt: skip
-    """Take groups until memory does not know; return how many, the stage reached and the record it is about."""
+    """Take groups until memory has no answer; return how many, the stage reached and its record."""
     lead, stop, key, run, before, beyond, spent = short
     n = 0
     while n < len(groups):
@@ -507,7 +507,7 @@ def rounds(
 
 
 def likely(slot: Any, far: Any, alive: Any, row: Any, soon: Any, outer: Any, wanted: Any) -> Any:
-    """Return a record, those that are expected, then the outermost ones or, if known, who is farthest from them."""
+    """Return a record, the announced ones, then the outermost ones or, if known, the farthest from them."""
     out = np.empty(wanted, np.int64)
     out[0], n = row, 1
     for i in range(len(soon) + len(outer)):
@@ -528,7 +528,7 @@ def likely(slot: Any, far: Any, alive: Any, row: Any, soon: Any, outer: Any, wan
 
 
 def first_left(slot: Any, far: Any, alive: Any, row: Any) -> Any:
-    """Return the first of the farthest records of a record that remains; -1 where none is remembered."""
+    """Return the first remembered farthest record of a record that remains; -1 if there is none."""
     if slot[row] >= 0:
         for i in range(far.shape[1]):
             other = far[slot[row], i]
@@ -541,7 +541,7 @@ def recall(
     points: Any, alive: Any, weights: Any, sums: Any, metric: Any, slot: Any, near: Any, whole: Any, row: Any,
     needed: Any, taken: Any,
 ) -> Any:  # fmt: skip
-    """Remove a record and its nearest that are remembered; return how many, or -1 where too few are known."""
+    """Remove a record and its nearest that are remembered; return how many, or -1 if too few are known."""
     weighted, at, n = len(weights) > 0, slot[row], 1
     short = needed - (weights[row] if weighted else 1)
     taken[0] = row
@@ -565,7 +565,7 @@ def recall(
 
 
 def gather(points: Any, tree: Any, metric: Any, alive: Any, weights: Any, sums: Any, row: Any, needed: Any) -> Any:
-    """Remove a record and its nearest, as few as make up the units needed; return them."""
+    """Remove a record and its nearest, as few as reach the units needed; return them."""
     anybody = np.empty(0, np.bool_)
     no_kinds = np.empty(0, np.int64)
     remove(tree, row)

@@ -22,9 +22,9 @@ def best_runs(values: FloatArray, needed: int, missing: float, units: IntArray |
     needed : int
         The least units of a run.
     missing : float
-        What a missing value costs in a run that has others.
+        Cost of a missing value in a run that has others.
     units : int64 array, optional
-        What each value counts. Defaults to 1.
+        Weight of each value. Defaults to 1.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""xxHash64 of rows of whole numbers: the hash that Spark has as ``xxhash64``, so that both engines get the same one."""
+"""xxHash64 of rows of whole numbers: Spark's ``xxhash64``, so that both engines get the same hashes."""
 
 from __future__ import annotations
 

@@ -16,7 +16,7 @@ import numpy as np
 
 from hushtable.arrays import FloatArray, IntArray
 
-__all__ = ["Part", "expected"]
+__all__ = ["IndependentPart", "expected"]
 
 _WIDEST = 400
 """A part with more variables has too many worlds to count."""
@@ -27,7 +27,7 @@ _Cell = tuple[int, int, list[tuple[int, int]]]
 
 
 @dataclass(frozen=True)
-class Part:
+class IndependentPart:
     """Some kinds that are independent of others.
 
     Attributes
@@ -52,7 +52,7 @@ class Part:
     held: IntArray
 
 
-def expected(part: Part, limit: int) -> FloatArray | None:
+def expected(part: IndependentPart, limit: int) -> FloatArray | None:
     """Return the average number of people with each value over all worlds; None if that takes too many steps.
 
     All are 0 if there is no world. A value that nobody has in any world has 0.
@@ -63,7 +63,7 @@ def expected(part: Part, limit: int) -> FloatArray | None:
     ...     return np.array(numbers)
     >>> cells = ints(0, 1, 2, 3)
     >>> none, one = 0 * cells, 0 * cells + 1
-    >>> two = Part(ints(1, 1), ints(0, 0, 1, 1), none, one, cells, ints(0, 1, 0, 1), one, ints(1, 1))
+    >>> two = IndependentPart(ints(1, 1), ints(0, 0, 1, 1), none, one, cells, ints(0, 1, 0, 1), one, ints(1, 1))
     >>> expected(two, 100).tolist()
     [0.5, 0.5, 0.5, 0.5]
     """
@@ -112,7 +112,7 @@ def _given(
             return
         low, high, links = cells[at]
         most = min([high, left, *(now[row] // weight for row, weight in links)])
-        # the values behind this one can take only so many
+        # the later values can take only a limited number
         least = max(low, left - sum(high for _, high, _ in cells[at + 1 :]))
         for number in range(least, most + 1):
             for row, weight in links:

@@ -20,7 +20,7 @@ from hushtable.io.dictionaries import encode, to_codes
 from hushtable.io.text import to_labels
 from hushtable.kernels.grouping import number_rows
 from hushtable.ledger.entry import Entry, PersonIds
-from hushtable.ledger.key import Key
+from hushtable.ledger.key import LedgerKey
 from hushtable.ledger.promise import Promise, sealed
 from hushtable.ledger.spelling import Spelling
 from hushtable.ledger.trace import numbered
@@ -76,7 +76,7 @@ def person_column(policy: Any, person: str | None) -> str:
     return str(chosen)
 
 
-def person_keys(table: pa.Table, column: str, key: Key, spelling: Spelling) -> tuple[PersonIds, dict[str, str]]:
+def person_keys(table: pa.Table, column: str, key: LedgerKey, spelling: Spelling) -> tuple[PersonIds, dict[str, str]]:
     """Return the keyed hashes of the people of a table, row by row, and those that 0.1.0 named differently.
 
     Raises
@@ -110,7 +110,7 @@ def person_keys(table: pa.Table, column: str, key: Key, spelling: Spelling) -> t
 
 
 def value_keys(
-    column: str, labels: Iterable[str | None], key: Key, spelling: Spelling
+    column: str, labels: Iterable[str | None], key: LedgerKey, spelling: Spelling
 ) -> tuple[list[bytes], dict[str, str]]:
     """Return the keyed hash of every value of a column, in the given order, and those that 0.1.0 named differently."""
     found, older = [], {}
@@ -125,7 +125,7 @@ def value_keys(
 
 def describe(
     release: Released,
-    key: Key,
+    key: LedgerKey,
     *,
     name: str = "",
     person: str | None = None,
@@ -136,8 +136,8 @@ def describe(
     Parameters
     ----------
     release : Released
-        With its original.
-    key : Key
+        Must have its original.
+    key : LedgerKey
         Key of the ledger.
     name : str
     person : str, optional
@@ -213,7 +213,7 @@ def _columns(release: Released) -> list[tuple[str, IntArray, Sequence[str | None
         (c.name, release.codes_of(c.name), c.coded.labels[0]) for c in release.encoded.sensitive
     ]
     if release.apart:
-        return found  # the others stand beside the people, and the sensitive values apart
+        return found  # the others are with the people, and the sensitive values separate
     roles = {name: column.get("role") for name, column in release.policy.get("columns", {}).items()}
     others = [name for name in release.table.column_names if roles.get(name) == "insensitive"]
     return [*found, *((name, *_coded(release.table.column(name))) for name in others)]
@@ -225,7 +225,7 @@ def _units(release: Released, rows: IntArray) -> IntArray:
     return np.where(rows >= 0, of_row[rows], units) if len(of_row) else units
 
 
-def _tags(persons: PersonIds, own: IntArray, hashes: Sequence[Sequence[bytes]], key: Key) -> Any:
+def _tags(persons: PersonIds, own: IntArray, hashes: Sequence[Sequence[bytes]], key: LedgerKey) -> Any:
     """Hash each record's person with each of its values."""
     out = np.zeros(own.shape, dtype=np.uint64)
     for j, values in enumerate(hashes):
@@ -254,7 +254,7 @@ def _renamed(entry: Entry, older: Mapping[str, str]) -> Entry:
     return replace(entry, persons=persons.astype(np.uint64), values=values)
 
 
-def _records(table: EncodedTable, rows: IntArray, persons: PersonIds, key: Key) -> Any:
+def _records(table: EncodedTable, rows: IntArray, persons: PersonIds, key: LedgerKey) -> Any:
     """Hash each record's quasi-identifiers, so that the records of one person can be distinguished."""
     numbers, first = number_rows([c.codes[rows] for c in table.quasi], [c.coded.size for c in table.quasi])
     contents = []

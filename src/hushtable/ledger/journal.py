@@ -30,7 +30,7 @@ from typing import IO, NamedTuple
 from hushtable.errors import DataError, OutputError
 from hushtable.io.atomic import sync_folder
 from hushtable.io.versions import FORMATS, look_at
-from hushtable.ledger.key import Head, Key, read_key, write_key
+from hushtable.ledger.key import Head, LedgerKey, read_key, write_key
 
 __all__ = ["Journal", "Opened"]
 
@@ -42,7 +42,7 @@ _CHECK = 64
 class Opened(NamedTuple):
     """A locked ledger: its key and its records, checked."""
 
-    key: Key
+    key: LedgerKey
     records: list[bytes]
 
 
@@ -97,7 +97,7 @@ class Journal:
     def reading(self) -> Iterator[Opened]:
         """Read and check the whole ledger; empty if there is none."""
         if not self.exists():
-            yield Opened(Key.new(), [])
+            yield Opened(LedgerKey.new(), [])
             return
         with _locked(self, changing=False) as stream:
             key = read_key(self.key_path)
@@ -111,7 +111,7 @@ class Journal:
         with _locked(self, changing=True) as stream:
             data = stream.read()
             if not data and not self.key_path.exists():
-                key = Key.new()
+                key = LedgerKey.new()
                 write_key(self.key_path, replace(key, head=replace(key.head, pending=_begun(key.head))))
             key = read_key(self.key_path)
             records, head = _checked(data, key, self.path)
@@ -136,7 +136,7 @@ def _begun(head: Head) -> Head:
     return replace(head, size=len(_MAGIC), pending=None)
 
 
-def _settled(stream: IO[bytes], key: Key, head: Head, path: Path, key_path: Path) -> Key:
+def _settled(stream: IO[bytes], key: LedgerKey, head: Head, path: Path, key_path: Path) -> LedgerKey:
     """Finish or undo the addition of an interrupted process; a new ledger gets its first line."""
     if key.head.pending is None:
         return key
@@ -165,7 +165,7 @@ def _append(stream: IO[bytes], at: int, text: bytes) -> None:
         raise OutputError(f"The ledger cannot be written: {reason}.", hint="Nothing was added.") from None
 
 
-def _checked(data: bytes, key: Key, path: Path) -> tuple[list[bytes], Head]:
+def _checked(data: bytes, key: LedgerKey, path: Path) -> tuple[list[bytes], Head]:
     """Return the records and where they end, or raise if the file does not match its head."""
     head = key.head
     if len(data) < head.size:
@@ -184,7 +184,7 @@ def _checked(data: bytes, key: Key, path: Path) -> tuple[list[bytes], Head]:
     return records, head
 
 
-def _chained(data: bytes, head: Head, key: Key, path: Path) -> list[bytes]:
+def _chained(data: bytes, head: Head, key: LedgerKey, path: Path) -> list[bytes]:
     if head.size and not data.startswith(_MAGIC):
         look_at(path)  # says so where a newer version wrote it
         raise _tampered(path, "its first line was changed")

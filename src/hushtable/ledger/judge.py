@@ -5,7 +5,7 @@ of people (see ``hushtable.ledger.kinds``):
 
 1. **Identity.** Models that promise a group size count the people of a kind. That is complete: any combination of
 classes of any releases is a union of kinds. 2. **Values.** Models with a sensitive column judge, by their own
-``score``, how many people of a kind have each value on average over all worlds (see ``hushtable.ledger.worlds``). Which
+``score``, how many people of a kind have each value on average over all worlds (see "Worlds" below). Which
 values are possible is exact. So are the averages if worlds are counted; for large parts, they are those of the most
 even table, an estimate.
 
@@ -23,7 +23,7 @@ S. R. Ganta, S. P. Kasiviswanathan, A. Smith, "Composition attacks and auxiliary
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 
@@ -31,21 +31,21 @@ import numpy as np
 
 from hushtable.arrays import BoolArray, FloatArray, IntArray
 from hushtable.errors import IncompatibleError
+from hushtable.ledger.counting import IndependentPart, expected
 from hushtable.ledger.describe import Described
 from hushtable.ledger.entry import Entry
-from hushtable.ledger.kinds import History, Kinds
+from hushtable.ledger.kinds import History, PersonKinds, System
 from hushtable.ledger.promise import Promise
-from hushtable.ledger.search import Limits
+from hushtable.ledger.search import Limits, evened, possible
 from hushtable.ledger.trace import numbered
-from hushtable.ledger.verdict import Finding, Verdict
-from hushtable.ledger.worlds import Worlds, solve
+from hushtable.ledger.verdict import LedgerFinding, LedgerVerdict
 from hushtable.models.base import PrivacyModel, Stat, Threat
 from hushtable.models.compose import AllOf
 from hushtable.table.people import PERSON_UNITS
 from hushtable.table.reference import Reference
 from hushtable.table.stats import GroupStats, Histogram, Key
 
-__all__ = ["check_judgeable", "judge"]
+__all__ = ["check_judgeable", "judge", "solve"]
 
 _PARTS = PERSON_UNITS
 """Fractions of a person in which averages are counted: halves, thirds and so on are whole numbers of them."""
@@ -70,7 +70,7 @@ def check_judgeable(model: AllOf) -> None:
 
 def judge(
     now: Described, earlier: Sequence[Entry], promises: Sequence[Promise], *, limits: Limits | None = None
-) -> Verdict:
+) -> LedgerVerdict:
     """Check a release together with earlier ones.
 
     Parameters
@@ -85,7 +85,7 @@ def judge(
     """
     history = History([*earlier, now.entry], now.own)
     case = _Case(history, limits or Limits(), promises)
-    findings: list[Finding] = []
+    findings: list[LedgerFinding] = []
     for promise in promises:
         check_judgeable(promise.model)
         for member in promise.model.members:
@@ -95,7 +95,7 @@ def judge(
     traces = history.traces
     present = traces.row >= 0
     known = present & (traces.classes[:, :-1] >= 0).any(axis=1)
-    return Verdict(
+    return LedgerVerdict(
         earlier=len(earlier),
         people=len(np.unique(traces.person[present])),
         known=len(np.unique(traces.person[known])),
@@ -103,7 +103,7 @@ def judge(
     )
 
 
-def _says(one: Finding, other: Finding) -> bool:
+def _says(one: LedgerFinding, other: LedgerFinding) -> bool:
     alike = all(getattr(one, name) == getattr(other, name) for name in ("model", "parameters", "how", "key"))
     return alike and one.people >= other.people and one.certain >= other.certain
 
@@ -114,7 +114,7 @@ class _Left:
 
     Attributes
     ----------
-    kinds : Kinds
+    kinds : PersonKinds
     average : Histogram
         Number of people of a kind with each value, in fractions of a person; as if there were at least as many people
         as values.
@@ -123,7 +123,7 @@ class _Left:
     undecided : bool array
     """
 
-    kinds: Kinds
+    kinds: PersonKinds
     average: Histogram
     values: IntArray
     undecided: BoolArray
@@ -150,11 +150,11 @@ class _Case:
             self.found[at] = None if kinds is None else self._solved(kinds, columns[:key])
         return self.found[at]
 
-    def _solved(self, kinds: Kinds, key: Key) -> _Left:
+    def _solved(self, kinds: PersonKinds, key: Key) -> _Left:
         worlds = solve(kinds.system, self.limits, lambda high: self._hopeless(kinds, key, high))
         return _averaged(kinds, len(key), worlds)
 
-    def _hopeless(self, kinds: Kinds, key: Key, high: IntArray) -> BoolArray:
+    def _hopeless(self, kinds: PersonKinds, key: Key, high: IntArray) -> BoolArray:
         """Return which kinds break a promise even if all their possible values were equally likely."""
         system, n = kinds.system, len(kinds.place)
         open_to = high > 0
@@ -179,7 +179,7 @@ class _Case:
         return group, first, people, before
 
 
-def _averaged(kinds: Kinds, key: int, worlds: Worlds) -> _Left:
+def _averaged(kinds: PersonKinds, key: int, worlds: Worlds) -> _Left:
     system, n = kinds.system, len(kinds.place)
     code, first = numbered(kinds.values[:, :key])
     cells = np.flatnonzero((system.kind < n) & (worlds.share > 0))
@@ -231,7 +231,7 @@ class _Question:
         """Whether the new release itself made the promise."""
         return self.promise.release == self.case.last
 
-    def answered(self) -> Iterator[Finding]:
+    def answered(self) -> Iterator[LedgerFinding]:
         """Check the people of every kind, and what the worlds allow: by the values alone, and by whole rows."""
         if not self.own and self.member.table_level:
             yield from self._whole_crowds()
@@ -246,7 +246,7 @@ class _Question:
             if left is not None:
                 yield from asked._table_values(left) if self.member.table_level else asked._values(left)
 
-    def _whole_crowds(self) -> Iterator[Finding]:
+    def _whole_crowds(self) -> Iterator[LedgerFinding]:
         """Check the groups of a release together, for a model of the whole table."""
         traces, reference = self.case.history.traces, self.promise.reference
         group, first, people, _ = self.case.crowds
@@ -260,12 +260,12 @@ class _Question:
     def _holds(self, stats: GroupStats, reference: Reference | None = None) -> bool:
         return bool(self.member.table_satisfied(stats, reference or self.promise.reference)[0])
 
-    def _crowds(self) -> Iterator[Finding]:
+    def _crowds(self) -> Iterator[LedgerFinding]:
         """Check the people of every kind; for a model that also uses values, by its minimum group size."""
         group, first, people, before = self.case.crowds
         about = self.case.history.traces.classes[first, self.promise.release] >= 0
         apart = before > people
-        # the new release is judged for others too whom it tells apart
+        # the new release is also judged for others whom it separates
         judged = np.flatnonzero(about | apart if self.mine else about & apart)
         stats, least = GroupStats(people[judged]), self.member.min_group_size()
         bad = people[judged] < least if self.own else ~self.member.satisfied(stats, self.promise.reference)
@@ -283,7 +283,7 @@ class _Question:
         """Return what the first releases allow."""
         return self.case.left((*self.key, *self.beside), len(self.key), upto)
 
-    def _table_values(self, left: _Left) -> Iterator[Finding]:
+    def _table_values(self, left: _Left) -> Iterator[LedgerFinding]:
         """Check what the worlds allow for the people of a release together, for a model of the whole table."""
         holds, worst = self._whole(left)
         then = None if self.mine or holds else self._left(self.case.last)
@@ -299,11 +299,11 @@ class _Question:
         holds = self._holds(stats, reference) and not left.undecided[about].any()
         return holds, self._worst(self.member.score(stats, reference)) if len(about) else float("nan")
 
-    def _values(self, left: _Left) -> Iterator[Finding]:
+    def _values(self, left: _Left) -> Iterator[LedgerFinding]:
         """Check what the worlds allow for every kind."""
         present, about = (left.kinds.place[:, e] >= 0 for e in (self.case.last, self.promise.release))
         bad, certain, score = self.broken(left)
-        # what the earlier releases told without the new one is not its fault
+        # what the earlier releases already revealed does not count against the new one
         excused = ~present | (not self.mine)
         relevant = bad & (about | (~present & self.mine))
         if self.beside:
@@ -391,17 +391,149 @@ class _Question:
     def _worst(self, score: FloatArray) -> float:
         return float(score.min() if self.member.sense == ">=" else score.max())
 
-    def _made(self, hit: BoolArray, worst: float, how: str) -> Finding:
+    def _made(self, hit: BoolArray, worst: float, how: str) -> LedgerFinding:
         traces, member = self.case.history.traces, self.member
 
         def people(which: BoolArray) -> int:
             return len(np.unique(traces.person[hit & which]))
 
         there, before = traces.row >= 0, (traces.classes[:, :-1] >= 0).any(axis=1)
-        return Finding(
+        return LedgerFinding(
             model=member.name, parameters=member.told(), how=how, people=people(np.ones_like(hit)), worst=worst,
             bound=f"{member.sense} {member.bound:.6g}", promised=self.promise.name,
             left=people(~there), came=people(there & ~before),
             columns=() if how == "crowd" else (*self.key, *self.beside), beside=self.beside,
             records=np.flatnonzero(hit),
         )  # fmt: skip
+
+
+# Worlds: which values a kind of people can have, exactly, and how likely each is.
+#
+# Bounds come first: the people of a kind have as many values as their number, and so have those of a class, so the
+# lower (upper) bounds of some leave the rest to the others. The open variables fall into independent parts. The
+# worlds of a small part are counted (``hushtable.ledger.counting``). For a larger one, integer solutions are searched
+# (``hushtable.ledger.search``): which values occur in some world is then exact too, and their probabilities are taken
+# from the most even table that satisfies all equations. A part that neither decides is undecided, and people in it
+# are not accepted.
+
+
+_TURNS = 200
+
+
+@dataclass(frozen=True)
+class Worlds:
+    """What all worlds have in common.
+
+    Attributes
+    ----------
+    share : float array
+        Average number of people of its kind with the value of each variable; 0 if nobody has it in any world.
+    undecided : bool array
+        Which kinds are in a part that was not decided.
+    """
+
+    share: FloatArray
+    undecided: BoolArray
+
+
+def solve(system: System, limits: Limits, hopeless: Callable[[IntArray], BoolArray] | None = None) -> Worlds:
+    """Find which values everybody can have.
+
+    Parameters
+    ----------
+    system : System
+    limits : Limits
+        Time limits.
+    hopeless : function, optional
+        Returns which kinds break a model even if everything within their upper bounds is possible. Large parts
+        with such kinds are not searched, and everything within the bounds is assumed to be possible in them.
+    """
+    low, high, sound = bounded(system)
+    settled = np.where(low == high, low, 0)
+    share = settled.astype(np.float64)
+    # people without any value left are in no world
+    undecided = np.bincount(system.kind, minlength=len(system.size)) == 0
+    undecided[system.kind[~sound]] = True
+    free = low < high
+    if not free.any():
+        return Worlds(share, _spread(system, undecided))
+    open_people = system.size - np.bincount(system.kind, settled, len(system.size)).astype(np.int64)
+    taken = np.bincount(system.row, system.weight * settled[system.cell], len(system.held))
+    rest = system.held - taken.astype(np.int64)
+    lost = np.zeros(len(system.size), dtype=np.bool_) if hopeless is None else hopeless(high)
+    for cells, links in _parts(system, free):
+        kinds, kind = np.unique(system.kind[cells], return_inverse=True)
+        rows, row = np.unique(system.row[links], return_inverse=True)
+        part = IndependentPart(
+            open_people[kinds], kind, low[cells], high[cells],
+            np.searchsorted(cells, system.cell[links]), row, system.weight[links], rest[rows],
+        )  # fmt: skip
+        found = _found(part, limits, bool(lost[kinds].any()))
+        if found is None:
+            # of those who break a model anyway, everything that the bounds leave is taken to be possible
+            share[cells] = (part.open / np.bincount(kind, minlength=len(kinds)))[kind]
+            undecided[kinds[~lost[kinds]]] = True
+        else:
+            share[cells] = found
+    return Worlds(share, _spread(system, undecided))
+
+
+def _found(part: IndependentPart, limits: Limits, lost: bool) -> FloatArray | None:
+    found = expected(part, limits.steps)
+    if found is None and not lost:
+        occurs = possible(part, limits) if len(part.kind) <= limits.cells else None
+        found = None if occurs is None else evened(part, occurs)
+    return found if found is not None and found.any() else None
+
+
+def bounded(system: System) -> tuple[IntArray, IntArray, BoolArray]:
+    """Bound every variable, and return which of them contradict others."""
+    kind, cell, row, weight = system.kind, system.cell, system.row, system.weight
+    low = np.zeros(len(kind), dtype=np.int64)
+    high = system.size[kind]
+    np.minimum.at(high, cell, system.held[row] // weight)
+    for _ in range(_TURNS):
+        most, least = (np.bincount(kind, x, len(system.size)).astype(np.int64) for x in (high, low))
+        new_low = np.maximum(low, system.size[kind] - most[kind] + high)
+        new_high = np.minimum(high, system.size[kind] - least[kind] + low)
+        up, down = (np.bincount(row, weight * x[cell], len(system.held)).astype(np.int64) for x in (new_high, new_low))
+        room = new_low[cell] + (system.held - down)[row] // weight
+        lack = new_high[cell] - (up - system.held)[row] // weight
+        np.minimum.at(new_high, cell, room)
+        np.maximum.at(new_low, cell, lack)
+        if np.array_equal(new_low, low) and np.array_equal(new_high, high):
+            break
+        low, high = new_low, new_high
+        if np.any(low > high):
+            break
+    return low, high, low <= high
+
+
+def _parts(system: System, free: BoolArray) -> Iterator[tuple[IntArray, IntArray]]:
+    """Yield the independent parts of the open variables, as variables and their positions in the equations."""
+    cells, links = np.flatnonzero(free), np.flatnonzero(free[system.cell])
+    label = _connected(system, links)[system.kind]
+    cells = cells[np.argsort(label[cells], kind="stable")]
+    links = links[np.argsort(label[system.cell[links]], kind="stable")]
+    starts = np.unique(label[cells])[1:]
+    ends = (np.searchsorted(own, starts) for own in (label[cells], label[system.cell[links]]))
+    yield from zip(*map(np.split, (cells, links), ends), strict=True)
+
+
+def _connected(system: System, links: IntArray) -> IntArray:
+    """Label the kinds: kinds that share an equation have the same label."""
+    from scipy.sparse import csr_array
+    from scipy.sparse.csgraph import connected_components
+
+    n = len(system.size)
+    ends = (system.kind[system.cell[links]], n + system.row[links])
+    graph = csr_array((np.ones(len(links), dtype=np.int8), ends), shape=2 * (n + len(system.held),))
+    return np.asarray(connected_components(graph, directed=False)[1][:n], dtype=np.int64)
+
+
+def _spread(system: System, undecided: BoolArray) -> BoolArray:
+    """Mark kinds that share a class with a contradictory one as undecided too."""
+    if not undecided.any():
+        return undecided
+    label = _connected(system, np.arange(len(system.cell)))
+    return np.isin(label, np.unique(label[undecided]))

@@ -29,7 +29,7 @@ from hushtable.errors import DataError
 from hushtable.io.atomic import atomic_file
 from hushtable.io.versions import FORMATS, check_format
 
-__all__ = ["Head", "Key", "read_key", "write_key"]
+__all__ = ["Head", "LedgerKey", "read_key", "write_key"]
 
 _FORMAT = "hushtable ledger key "
 
@@ -63,12 +63,12 @@ class Head:
 
 
 @dataclass(frozen=True)
-class Key:
+class LedgerKey:
     """A secret and a head.
 
     Examples
     --------
-    >>> key = Key(bytes(32), Head(0, 0, ""))
+    >>> key = LedgerKey(bytes(32), Head(0, 0, ""))
     >>> len(key.person("Rick")), key.person("Rick") == key.person("Rudy")
     (16, False)
     >>> key.person("Rick") == key.value("name", "Rick")
@@ -79,7 +79,7 @@ class Key:
     head: Head
 
     @classmethod
-    def new(cls) -> Key:
+    def new(cls) -> LedgerKey:
         """Draw a secret."""
         key = cls(secrets.token_bytes(32), Head(0, 0, ""))
         return replace(key, head=Head(0, 0, key.check("", b"")))
@@ -115,7 +115,7 @@ class Key:
 
         Examples
         --------
-        >>> key = Key(bytes(32), Head(0, 0, ""))
+        >>> key = LedgerKey(bytes(32), Head(0, 0, ""))
         >>> key.unseal(key.seal(b"promise"))
         b'promise'
         """
@@ -150,13 +150,13 @@ def _canonical(data: dict[str, Any]) -> bytes:
     return json.dumps(data, sort_keys=True, separators=(",", ":")).encode()
 
 
-def write_key(path: Path, key: Key) -> None:
+def write_key(path: Path, key: LedgerKey) -> None:
     """Write a key file, completely or not at all; only its owner may read it."""
     with atomic_file(path, mode=0o600) as out:
         out.write(key.text())
 
 
-def read_key(path: Path) -> Key:
+def read_key(path: Path) -> LedgerKey:
     """Read a key file.
 
     Raises
@@ -184,7 +184,7 @@ def read_key(path: Path) -> Key:
         data = json.loads(text)
         if (number := str(data["format"]).removeprefix(_FORMAT)).isdecimal():
             check_format("ledger", int(number), repr(str(path)))
-        key = Key(bytes.fromhex(data["secret"]), Head.of(data["head"]))
+        key = LedgerKey(bytes.fromhex(data["secret"]), Head.of(data["head"]))
         sound = hmac.compare_digest(key.text(), text)
     except DataError:
         raise

@@ -25,7 +25,7 @@ from hushtable.ledger.entry import Entry
 from hushtable.ledger.trace import Traces, numbered, trace
 from hushtable.table.stats import Histogram, Key
 
-__all__ = ["History", "Kinds", "System"]
+__all__ = ["History", "PersonKinds", "System"]
 
 
 @dataclass(frozen=True)
@@ -54,7 +54,7 @@ class System:
 
 
 @dataclass(frozen=True)
-class Kinds:
+class PersonKinds:
     """Everybody of some releases, by kind.
 
     Attributes
@@ -155,7 +155,7 @@ class History:
         sets = [sure, *((*sure, name) for name in rest), *((*sure, *rest[:n]) for n in range(2, len(rest) + 1))]
         return [some for some in sets if some]
 
-    def kinds(self, columns: Key, key: int, upto: int | None = None) -> Kinds | None:
+    def kinds(self, columns: Key, key: int, upto: int | None = None) -> PersonKinds | None:
         """Set up the problem of some columns; None if fewer than two releases have them.
 
         Parameters
@@ -182,7 +182,7 @@ class History:
             slack = np.bincount(classes[here, e], weights[here, e], self.entries[e].n_classes)
             others.append((e, slack.astype(np.int64), 1))
         system = coded.system(place, weight, size, others)
-        return Kinds(place, record[dealt], number, coded.values, coded.widest(place, key), system)
+        return PersonKinds(place, record[dealt], number, coded.values, coded.widest(place, key), system)
 
     def _pieces(self, columns: Key, n: int, coded: _Coded) -> tuple[IntArray, IntArray, IntArray]:
         """Split people's records where a value of these columns has changed; return records, classes and units."""

@@ -11,17 +11,17 @@ from typing import Any
 import numpy as np
 
 from hushtable.arrays import BoolArray, IntArray
-from hushtable.errors import DataError, UsageError
+from hushtable.errors import DataError, UsageError, counted
 from hushtable.ledger.describe import Described, describe, joint, renamed
 from hushtable.ledger.entry import Entry
 from hushtable.ledger.journal import Journal
 from hushtable.ledger.judge import judge
-from hushtable.ledger.key import Key
+from hushtable.ledger.key import LedgerKey
 from hushtable.ledger.kinds import History
 from hushtable.ledger.promise import Promise, opened
 from hushtable.ledger.search import Limits
 from hushtable.ledger.trace import trace
-from hushtable.ledger.verdict import Finding, Verdict, counted
+from hushtable.ledger.verdict import LedgerFinding, LedgerVerdict
 from hushtable.models.compose import AllOf
 from hushtable.params import typed
 from hushtable.release.released import Released
@@ -112,12 +112,12 @@ class Ledger:
         shared = [[len(np.intersect1d(a, b, assume_unique=True)) for b in people] for a in people]
         return np.array(shared, dtype=np.int64).reshape(len(people), len(people))
 
-    def opened(self) -> tuple[Key, list[Entry]]:
+    def opened(self) -> tuple[LedgerKey, list[Entry]]:
         """Return the key and the entry of every release."""
         with self._journal.reading() as opened:
             return opened.key, [Entry.of_line(line) for line in opened.records]
 
-    def check(self, release: Released | Any, *, expect_new_people: bool = False) -> Verdict:
+    def check(self, release: Released | Any, *, expect_new_people: bool = False) -> LedgerVerdict:
         """Check a release together with all releases in the ledger; changes nothing.
 
         A release that is in the ledger itself is checked together with those before it. Linked tables are refused if
@@ -136,7 +136,7 @@ class Ledger:
         verdict = held_against(now, before, key, expect_new_people=expect_new_people)
         return verdict if at is None else replace(verdict, already=entries[at].name or f"release {at + 1}")
 
-    def add(self, release: Released | Any, *, name: str = "", expect_new_people: bool = False) -> Verdict:
+    def add(self, release: Released | Any, *, name: str = "", expect_new_people: bool = False) -> LedgerVerdict:
         """Add a release that may follow the earlier ones.
 
         Parameters
@@ -178,7 +178,9 @@ class Ledger:
         return verdict
 
 
-def held_against(now: Described, entries: Sequence[Entry], key: Key, *, expect_new_people: bool = False) -> Verdict:
+def held_against(
+    now: Described, entries: Sequence[Entry], key: LedgerKey, *, expect_new_people: bool = False
+) -> LedgerVerdict:
     """Check a release together with earlier ones: by its own promise, and by theirs."""
     earlier, promises = renamed(entries, now.older), [now.promise, *opened(entries, key)]
     cases = {promise.ignores_case for promise in promises} | ({False} if len(promises) <= len(entries) else set())
@@ -210,7 +212,7 @@ def held_against(now: Described, entries: Sequence[Entry], key: Key, *, expect_n
     return replace(verdict, asked=tuple(asked))
 
 
-def _with_linked(now: Described, earlier: Sequence[Entry]) -> Verdict:
+def _with_linked(now: Described, earlier: Sequence[Entry]) -> LedgerVerdict:
     """Refuse a release of people who are in an earlier one, where either of the two has linked tables.
 
     What their events tell together is not judged, so nothing is accepted that would need it.
@@ -222,8 +224,8 @@ def _with_linked(now: Described, earlier: Sequence[Entry]) -> Verdict:
         known |= shared
         if shared.any() and (entry.linked or now.entry.linked):
             name = entry.name or f"release {number}"
-            findings.append(Finding("linked-tables", {}, "linked", int(shared.sum()), 0.0, "", promised=name))
-    return Verdict(len(earlier), len(mine), int(known.sum()), tuple(findings))
+            findings.append(LedgerFinding("linked-tables", {}, "linked", int(shared.sum()), 0.0, "", promised=name))
+    return LedgerVerdict(len(earlier), len(mine), int(known.sum()), tuple(findings))
 
 
 def _people(entry: Entry) -> Any:
@@ -266,7 +268,9 @@ _MOST = 100_000
 """Maximum number of records of a release for which changes are tried."""
 
 
-def advised(now: Described, earlier: Sequence[Entry], promises: Sequence[Promise], verdict: Verdict) -> Verdict:
+def advised(
+    now: Described, earlier: Sequence[Entry], promises: Sequence[Promise], verdict: LedgerVerdict
+) -> LedgerVerdict:
     """Return the verdict with the changes that would be accepted."""
     if not earlier or not verdict.findings:
         return verdict
@@ -285,7 +289,7 @@ def advised(now: Described, earlier: Sequence[Entry], promises: Sequence[Promise
 
 
 def _changes(
-    now: Described, earlier: Sequence[Entry], promises: Sequence[Promise], verdict: Verdict
+    now: Described, earlier: Sequence[Entry], promises: Sequence[Promise], verdict: LedgerVerdict
 ) -> Iterator[tuple[str, Described, Sequence[Promise]]]:
     traces = trace([*earlier, now.entry])
     hit = np.zeros(len(traces.person), dtype=np.bool_)
@@ -317,7 +321,7 @@ def _changes(
         yield f"Without the columns {' and '.join(map(repr, linking))} it", lacking, promises
 
 
-def _linking(verdict: Verdict) -> list[str]:
+def _linking(verdict: LedgerVerdict) -> list[str]:
     """Return the columns that only link the rows of several releases."""
     return sorted({name for finding in verdict.findings for name in finding.beside})
 

@@ -16,7 +16,7 @@ import numpy as np
 
 from hushtable.errors import HushtableError
 from hushtable.ledger.entry import Entry
-from hushtable.ledger.key import Key
+from hushtable.ledger.key import LedgerKey
 from hushtable.models.compose import AllOf
 from hushtable.registry import models
 from hushtable.table.reference import Attribute, Reference
@@ -57,7 +57,7 @@ class Promise:
         return tuple(self.called.get(name, name) for name in key)
 
 
-def sealed(promise: Promise, key: Key) -> str:
+def sealed(promise: Promise, key: LedgerKey) -> str:
     """Return the promise of a release as a text that only the key can open."""
     model, reference = promise.model, promise.reference
     data = {
@@ -71,7 +71,7 @@ def sealed(promise: Promise, key: Key) -> str:
     return key.seal(zlib.compress(json.dumps(data, sort_keys=True, default=np.ndarray.tolist).encode()))
 
 
-def opened(entries: Sequence[Entry], key: Key) -> list[Promise]:
+def opened(entries: Sequence[Entry], key: LedgerKey) -> list[Promise]:
     """Return the promises of earlier releases; those of 0.1.0 have none."""
     found = []
     for e, entry in enumerate(entries):

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from hushtable.arrays import BoolArray, FloatArray, IntArray
-from hushtable.ledger.counting import Part
+from hushtable.ledger.counting import IndependentPart
 
 __all__ = ["Limits", "evened", "possible"]
 
@@ -47,7 +47,7 @@ class Limits:
         return max(self._until - now, 0.0)
 
 
-def possible(part: Part, limits: Limits) -> BoolArray | None:
+def possible(part: IndependentPart, limits: Limits) -> BoolArray | None:
     """Return which variables are above 0 in some world; None if that was not decided, or if there is no world."""
     try:
         from scipy.optimize import Bounds, LinearConstraint, milp
@@ -82,12 +82,12 @@ def possible(part: Part, limits: Limits) -> BoolArray | None:
             if seen.all():
                 return seen
     except (ImportError, MemoryError, ValueError, RuntimeError):
-        # whatever keeps the solver from answering, nothing was decided
+        # if the solver gives no answer for any reason, nothing was decided
         return None
     return None
 
 
-def _solves(part: Part, world: IntArray) -> bool:
+def _solves(part: IndependentPart, world: IntArray) -> bool:
     """Whether whole numbers satisfy all equations: the solver computes with fractions."""
     people, held = np.zeros_like(part.open), np.zeros_like(part.held)
     np.add.at(people, part.kind, world)
@@ -96,7 +96,7 @@ def _solves(part: Part, world: IntArray) -> bool:
     return bool(inside.all()) and np.array_equal(people, part.open) and np.array_equal(held, part.held)
 
 
-def evened(part: Part, occurs: BoolArray) -> FloatArray | None:
+def evened(part: IndependentPart, occurs: BoolArray) -> FloatArray | None:
     """Return the most even table that satisfies all equations, over the possible values; None if none is found."""
     x = np.where(occurs, 1.0, 0.0)
     weight = part.weight.astype(np.float64)

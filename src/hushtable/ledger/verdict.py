@@ -9,24 +9,13 @@ from typing import Any
 import numpy as np
 
 from hushtable.arrays import IntArray
-from hushtable.errors import UsageError, VerificationError
+from hushtable.errors import UsageError, VerificationError, counted
 
-__all__ = ["Finding", "Verdict", "counted"]
-
-
-def counted(n: int, one: str, many: str) -> str:
-    """Return a number with its noun.
-
-    Examples
-    --------
-    >>> counted(1, "person", "people"), counted(1200, "person", "people")
-    ('1 person', '1,200 people')
-    """
-    return f"{n:,} {one if n == 1 else many}"
+__all__ = ["LedgerFinding", "LedgerVerdict"]
 
 
 @dataclass(frozen=True)
-class Finding:
+class LedgerFinding:
     """One model that does not hold for some people in combination with earlier releases.
 
     Attributes
@@ -123,7 +112,7 @@ class Finding:
 
 
 @dataclass(frozen=True)
-class Verdict:
+class LedgerVerdict:
     """Whether a release may follow the earlier ones.
 
     Attributes
@@ -134,7 +123,7 @@ class Verdict:
         People of the release.
     known : int
         People of the release who are in an earlier one.
-    findings : tuple of Finding
+    findings : tuple of LedgerFinding
     already : str
         The name of the earlier release that is the same; empty if there is none.
     advice : tuple of str
@@ -144,7 +133,8 @@ class Verdict:
 
     Examples
     --------
-    >>> verdict = Verdict(1, 9, 4, (Finding("k-anonymity", {"k": 3}, "crowd", 4, 2, ">= 3", left=1, came=1),))
+    >>> finding = LedgerFinding("k-anonymity", {"k": 3}, "crowd", 4, 2, ">= 3", left=1, came=1)
+    >>> verdict = LedgerVerdict(1, 9, 4, (finding,))
     >>> verdict.ok
     False
     >>> verdict.findings[0].sentence()  # doctest: +ELLIPSIS
@@ -155,7 +145,7 @@ class Verdict:
     earlier: int
     people: int
     known: int
-    findings: tuple[Finding, ...] = ()
+    findings: tuple[LedgerFinding, ...] = ()
     already: str = ""
     advice: tuple[str, ...] = ()
     asked: tuple[str, ...] = ()

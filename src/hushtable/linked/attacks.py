@@ -1,14 +1,14 @@
-"""Attacks on linked releases: what an adversary who knows some events of a person makes of the published tables.
+"""Attacks on linked releases: what an adversary who knows some of a person's events can infer from the tables.
 
-Adversaries know original events. An original event matches published events that show it, or anything above it in the
-hierarchies: anybody can look that up. Whoever has most of the known events is a candidate. Equal events are counted;
-which events hang together is not used. The original serves for scoring alone.
+Adversaries know original events. An original event matches published events that show it, or any of its ancestors in
+the hierarchies, which are public. The people who have most of the known events are the candidates. Equal events are
+counted; which events are related to each other is not used. The original is used for scoring only.
 
 Linkage, sweep and inference give the adversary the person's class, as if attributes always led to the right one. The
-baseline of linkage and sweep is a pick from that class without any event, that of inference the most frequent value.
-Membership is about real people who are not in the release (``control``): the adversary is given the attributes and
-events of as many of them as of people who are in it, finds classes by attributes, and says of everybody who is in. Its
-baseline is a coin.
+baseline of linkage and sweep is a random pick from that class; the baseline of inference is the most frequent value.
+Membership needs real people who are not in the release (``control``): the adversary gets the attributes and events of
+equally many people from inside and outside, finds classes by attributes, and guesses for each person whether they are
+in the release. Its baseline is a coin toss.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ Event = tuple[str, int]
 
 @dataclass(frozen=True)
 class _Known:
-    """What adversaries know of people: their original tables, in the numbers of the published cells."""
+    """What adversaries know about people: their original tables, coded by the numbers of the published cells."""
 
     links: Links
     published: Links
@@ -73,7 +73,7 @@ class _Known:
 
     @cached_property
     def exact(self) -> dict[str, list[IntArray]]:
-        """The same for published columns that nobody was thought to know; a missing value is none."""
+        """The same for published columns that the policy assumes unknown; missing values are skipped."""
         found: dict[str, list[IntArray]] = {}
         for name in self.links.policy.events:
             found[name] = []
@@ -91,7 +91,7 @@ class _Known:
 
     @cached_property
     def order(self) -> tuple[AnyArray, AnyArray, AnyArray, BoolArray]:
-        """Where each person's events begin, and of each event in that order its table, row, and whether it is quasi."""
+        """The first event of each person, and each event's table, row, and whether it is a quasi-identifier."""
         names = self.links.policy.events
         sizes = [self.links.tables[n].num_rows for n in names]
         person = np.concatenate([self.links.person[n] for n in names])
@@ -103,9 +103,9 @@ class _Known:
         return starts, table[order], row[order], quasi[table[order]]
 
     def known(self, person: int, stream: str, *, everything: bool = False) -> list[Event]:
-        """Return as many events of a person as an adversary may know, drawn at random.
+        """Draw as many events of a person as an adversary may know.
 
-        With ``everything``, of any table: events that nobody thought of.
+        With ``everything``, from any table, even one that the policy assumes unknown.
         """
         policy = self.links.policy
         starts, tables, rows, quasi = self.order
@@ -181,7 +181,7 @@ class _View:
         return found
 
     def hits(self, known: _Known, events: Sequence[Event], label: int, *, everything: bool = False) -> IntArray:
-        """Return how many of some events each person of a class has."""
+        """Return how many of the given events each person of a class has."""
         mine = self.members[label]
         place = np.full(len(self.classes), -1, dtype=np.int64)
         place[mine] = np.arange(len(mine))
@@ -214,13 +214,13 @@ class _View:
 
 
 def _others(policy: LinkedPolicy, name: str) -> list[str]:
-    """Return the published columns of a table that others are not thought to know."""
+    """Return the published columns of a table that the policy assumes unknown."""
     table = policy.tables[name]
     return [*table.named(Role.SENSITIVE), *table.named(Role.INSENSITIVE)]
 
 
 def _numbers(column: pa.ChunkedArray) -> tuple[dict[str | None, int], IntArray]:
-    """Return the number of each label of a published column, -1 for an empty cell, and that of every row."""
+    """Return the number of each label of a published column (-1 for an empty cell), and each row's number."""
     one = encode(column)
     number: dict[str | None, int] = {None: -1}
     codes = [number.setdefault(text or None, len(number)) for text in to_labels(one.dictionary).to_pylist()]
@@ -228,7 +228,7 @@ def _numbers(column: pa.ChunkedArray) -> tuple[dict[str | None, int], IntArray]:
 
 
 def _picked(view: _View, person: int, among: IntArray, stream: str) -> bool:
-    """Whether the person is the one whom the adversary picks among candidates."""
+    """Whether the adversary picks this person among the candidates."""
     draw = rng.uniform(view.policy.seed, f"{stream} pick/{person}", 1)[0]
     return bool(among[min(int(draw * len(among)), len(among) - 1)] == view.row_of[person])
 
@@ -248,7 +248,7 @@ def _linkage(view: _View) -> AttackResult:
 
 
 def _sweep(view: _View) -> AttackResult:
-    """Link people by the most telling of several sets of events, with all cells that are published of them."""
+    """Link people by the most revealing of several sets of events, using all of their published cells."""
     targets, right, sizes = view.targets(view.inside.links)[: max(1, TARGETS // 4)], 0, []
     for person in targets.tolist():
         tried = [view.inside.known(person, f"sweep {i}", everything=True) for i in range(DRAWS)]
@@ -256,15 +256,15 @@ def _sweep(view: _View) -> AttackResult:
         right += _picked(view, person, found, "sweep")
         sizes.append(len(found))
     return AttackResult(
-        "event-sweep", "The adversary knows a person's class and the most telling of several sets of events of any "
-        "table, with columns that nobody was thought to know.", len(targets), right, view.alone(targets),
+        "event-sweep", "The adversary knows a person's class and the most revealing of several sets of events of any "
+        "table, with columns that the policy assumes unknown.", len(targets), right, view.alone(targets),
         counts={"fewest_candidates": min(sizes)},
         remedy="Give columns that others may know the role 'quasi', or drop them.",
     )  # fmt: skip
 
 
 def _membership(view: _View) -> AttackResult:
-    """Tell people of the release from real people who are not in it."""
+    """Distinguish people in the release from real people who are not in it."""
     if view.control is None:
         raise UsageError("The attack needs real people who are not in the release.", code="no-control",
                          hint="Give their tables: --control FOLDER, or control=. Hold some out before the run with "
@@ -273,7 +273,7 @@ def _membership(view: _View) -> AttackResult:
     n = min(len(inside), len(outside))
     sides = [(view.inside, inside[:n]), (_Known(view.control, view.published), outside[:n])]
     scores = np.concatenate([_fit(view, known, people) for known, people in sides])
-    # everybody above the middle is said to be in; a coin decides between equal scores
+    # guess "in the release" for every score above the median; a coin breaks ties
     coin = rng.uniform(view.policy.seed, "membership coin", 2 * n) < 0.5
     middle = np.median(scores)
     said = (scores > middle) | ((scores == middle) & coin)
@@ -286,7 +286,7 @@ def _membership(view: _View) -> AttackResult:
 
 
 def _fit(view: _View, known: _Known, people: IntArray) -> FloatArray:
-    """Return how well published people fit each of these: most known events first, then how many have them."""
+    """Return how well published people match each of these: by most known events, then by how many have them."""
     covered, found = _covering(view, known.links.people, people), np.zeros(len(people))
     for i, person in enumerate(people.tolist()):
         events = known.known(person, "membership")
@@ -297,7 +297,7 @@ def _fit(view: _View, known: _Known, people: IntArray) -> FloatArray:
 
 
 def _covering(view: _View, table: pa.Table, people: IntArray) -> BoolArray:
-    """Return which classes cover some people, by the text of published cells: people x classes."""
+    """Return which classes cover which people, from the text of published cells: people x classes."""
     plan = view.policy.of_people(2).table_plan()
     first = pa.array([members[0] for members in view.members])
     found = np.ones((len(people), len(view.members)), dtype=np.bool_)
@@ -317,7 +317,7 @@ def _covering(view: _View, table: pa.Table, people: IntArray) -> BoolArray:
 
 
 def _means(meaning: Sequence[Any], text: str | None, column: ColumnPlan) -> bool:
-    """Whether a part of a cell stands for a value; what cannot be read may stand for anything."""
+    """Whether a part of a cell covers a value; a part that cannot be read may cover any value."""
     if meaning is EVERYTHING:
         return True
     for atom in meaning:
@@ -328,7 +328,7 @@ def _means(meaning: Sequence[Any], text: str | None, column: ColumnPlan) -> bool
         try:
             low, high, value = (None if end is None else float(end) for end in (atom.low, atom.high, text))
         except ValueError:
-            # dates and labels are ordered as texts
+            # dates and labels sort as text
             low, high, value = atom.low, atom.high, text  # type: ignore[assignment]
         above = value is not None and (low is None or low <= value)
         if above and (high is None or value < high or (atom.closed and value == high)):  # type: ignore[operator]
@@ -337,7 +337,7 @@ def _means(meaning: Sequence[Any], text: str | None, column: ColumnPlan) -> bool
 
 
 def _inference(view: _View) -> AttackResult:
-    """Guess a sensitive value of people: the one that most candidates have."""
+    """Guess a sensitive value of people: the one that is most common among the candidates."""
     policy = view.policy
     columns = []
     for name in policy.tables:
@@ -378,7 +378,7 @@ class LinkedAttack:
     summary : str
         What it does, in a sentence.
     learns : str
-        What a right guess tells: who a row is, a sensitive value, or that somebody is in the tables.
+        What a correct guess reveals: identity, a sensitive value, or presence in the tables.
     run : callable
     """
 
@@ -389,9 +389,9 @@ class LinkedAttack:
 
 ATTACKS = {
     "event-linkage": LinkedAttack("Links people by as many events as the policy says.", "person", _linkage),
-    "event-sweep": LinkedAttack("Links people by events and columns that nobody thought of.", "person", _sweep),
+    "event-sweep": LinkedAttack("Links people by events and columns that are assumed unknown.", "person", _sweep),
     "event-membership": LinkedAttack(
-        "Tells who is in the tables from real people who are not.", "presence", _membership
+        "Distinguishes people in the tables from real people who are not.", "presence", _membership
     ),
     "event-inference": LinkedAttack("Guesses sensitive values from known events.", "value", _inference),
 }
@@ -401,7 +401,7 @@ ATTACKS = {
 def attack_release(
     release: LinkedRelease, only: Sequence[str] | None = None, *, control: Mapping[str, Any] | None = None
 ) -> list[AttackResult]:
-    """Attack a linked release with its original at hand.
+    """Attack a linked release that has its original.
 
     Parameters
     ----------
@@ -420,7 +420,7 @@ def attack_release(
 
 
 def chosen_attacks(wanted: bool | Sequence[str]) -> list[str]:
-    """Return the names of the attacks that are wanted; one that there is not is refused before any work."""
+    """Return the names of the requested attacks; an unknown one is refused before any work."""
     names = [] if wanted is False else list(ATTACKS) if wanted is True else list(wanted)
     for name in names:
         if name not in ATTACKS:
@@ -435,12 +435,12 @@ def play_linked(
     control: Mapping[str, Any] | None = None,
     progress: Callable[[float, str], object] | None = None,
 ) -> tuple[list[AttackResult], dict[str, str]]:
-    """Run all attacks, none, or those named; return what they found, and why others were not run.
+    """Run all attacks, none, or those named; return the results, and why others were not run.
 
     Raises
     ------
     UsageError
-        If one that was asked for by name lacks something.
+        If an attack that was requested by name cannot run.
     """
     if wanted is False:
         return [], dict.fromkeys(ATTACKS, "Attacks were switched off.")
@@ -461,7 +461,7 @@ def play_linked(
 def hold_out(
     tables: Mapping[str, Any], policy: LinkedPolicy, share: float = 0.1
 ) -> tuple[dict[str, pa.Table], dict[str, pa.Table]]:
-    """Divide people, with all of their events, into those to release and those to hold out as a control.
+    """Divide people, with all of their events, into those to release and a held-out control group.
 
     Parameters
     ----------
@@ -469,7 +469,7 @@ def hold_out(
     policy : LinkedPolicy
         Its seed decides who is held out.
     share : float
-        Of the people to hold out.
+        Share of people to hold out.
 
     Returns
     -------

@@ -1,4 +1,4 @@
-"""A starter policy for the tables of a database: people and events by its foreign keys, roles by a look at the rows."""
+"""A starter policy for a database: its foreign keys give people and events, its rows suggest the roles."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 import pyarrow as pa
 
 from hushtable.errors import DataError, UsageError, did_you_mean
-from hushtable.io.sql.base import TableKeys
+from hushtable.io.sql_base import TableKeys
 from hushtable.io.versions import FORMATS
 from hushtable.policy.starter import column_lines, with_quasi
 from hushtable.policy.text import in_a_comment, write_yaml
@@ -21,7 +21,7 @@ __all__ = ["Joined", "draft_policy", "join_tables"]
 
 @dataclass(frozen=True)
 class Joined:
-    """Where a table belongs.
+    """How a table is joined to the others.
 
     Attributes
     ----------
@@ -30,7 +30,7 @@ class Joined:
     by : tuple of str
     key : tuple of str
     others : mapping of str to str
-        Columns of further foreign keys, and the table that each leads to.
+        Columns of further foreign keys, and the table that each refers to.
     """
 
     of: str | None
@@ -40,20 +40,20 @@ class Joined:
 
 
 def join_tables(keys: Mapping[str, TableKeys], people: str | None = None) -> dict[str, Joined]:
-    """Return how tables hang together by their foreign keys: people first, each table after the one it belongs to.
+    """Return how tables are joined by foreign keys: people first, each table after the one it belongs to.
 
-    A table that leads to people in several ways belongs to the table farthest from them: a diagnosis to its stay.
+    A table with several paths to people belongs to the table farthest from them: a diagnosis belongs to its stay.
 
     Parameters
     ----------
     keys : mapping of str to TableKeys
     people : str, optional
-        The table of people. Defaults to the one that most other tables lead to.
+        The table of people. Defaults to the one that most other tables refer to.
 
     Raises
     ------
     DataError
-        If no foreign key says how the tables hang together, or two tables could be the people.
+        If no foreign key joins the tables, or two tables could be the table of people.
 
     Examples
     --------
@@ -67,11 +67,11 @@ def join_tables(keys: Mapping[str, TableKeys], people: str | None = None) -> dic
     leading = {name: _leading(keys, name) for name in ([people] if people else keys)}
     if not any(leading.values()):
         raise DataError(
-            "No foreign key of the schema leads from one table to another.",
+            "No foreign key in the schema refers from one table to another.",
             code="no-foreign-keys",
             hint="Declare them in the database, or write the policy's 'tables' by hand: see docs/linked.md.",
         )
-    # of two to which the same tables lead, the one with more foreign keys
+    # if the same tables refer to both, choose the one with more foreign keys
     direct = Counter(above for one in keys.values() for above, _ in one.references.values())
     most = max((len(below), direct[name]) for name, below in leading.items())
     roots = [name for name, below in leading.items() if (len(below), direct[name]) == most]
@@ -89,7 +89,7 @@ def join_tables(keys: Mapping[str, TableKeys], people: str | None = None) -> dic
     for columns in chosen.values():
         above, to = columns[1]
         if to and key[above] != to:
-            # keys need not be primary ones
+            # keys need not be primary keys
             key[above] = to
     found = {root: Joined(None, (), key[root], _others(keys[root], ()))}
     for name, (by, (above, _)) in chosen.items():
@@ -98,7 +98,7 @@ def join_tables(keys: Mapping[str, TableKeys], people: str | None = None) -> dic
 
 
 def _leading(keys: Mapping[str, TableKeys], root: str) -> dict[str, int]:
-    """Return the tables that lead to one, with the length of the longest way; a way visits no table twice."""
+    """Return the tables that refer to one, with the length of the longest path; a path visits no table twice."""
     depth = {root: 0}
     for _ in keys:
         for name, own in keys.items():
@@ -116,7 +116,7 @@ def _chosen(
     ways = [(by, to) for by, to in own.references.items() if to[0] == root or (to[0] in depth and to[0] != name)]
     found = max(ways, key=lambda way: depth.get(way[1][0], 0))
     if depth.get(found[1][0], 0) >= depth[name]:
-        raise DataError("The foreign keys of the schema lead in a circle.", code="cycle",
+        raise DataError("The foreign keys of the schema form a cycle.", code="cycle",
                         hint="Write the policy's 'tables' by hand: every table must lead to people.")  # fmt: skip
     return found
 
@@ -131,7 +131,7 @@ def _others(own: TableKeys, by: tuple[str, ...]) -> dict[str, str]:
 
 
 def draft_policy(joined: Mapping[str, Joined], tables: Mapping[str, pa.Table], name: str, left: int) -> str:
-    """Return a commented policy, as YAML text, to begin with.
+    """Return a commented starter policy, as YAML text.
 
     Parameters
     ----------
@@ -140,7 +140,7 @@ def draft_policy(joined: Mapping[str, Joined], tables: Mapping[str, pa.Table], n
     name : str
         The database, for the heading.
     left : int
-        How many tables of the schema lead to no people.
+        Number of tables in the schema that do not refer to people.
     """
     return "\n".join([*_heading(name, left), *_tables(joined, tables), *_settings(), ""])
 
@@ -149,7 +149,7 @@ def _heading(name: str, left: int) -> Iterator[str]:
     yield f"# A starter policy for the tables of {in_a_comment(name)}, joined by its foreign keys."
     yield "# Every role below is a suggestion. Read the reasons, ask who could know what, and correct them."
     if left:
-        yield f"# Tables of the schema that do not lead to people, and are not published: {left}."
+        yield f"# Tables of the schema that do not refer to people, and are not published: {left}."
     yield f"format: {FORMATS['policy']}"
 
 
@@ -171,12 +171,12 @@ def _tables(joined: Mapping[str, Joined], tables: Mapping[str, pa.Table]) -> Ite
 
 def _columns(own: Joined, table: pa.Table) -> Iterator[str]:
     for column, above in own.others.items():
-        yield f"  # drop: a foreign key that leads to {in_a_comment(above)}"
+        yield f"  # drop: a foreign key that refers to {in_a_comment(above)}"
         yield from _indented(write_yaml({column: {"role": "drop"}}), 2)
     table = table.select([c for c in table.column_names if c not in own.others])
     if not table.num_rows or not table.num_columns:
         for column in table.column_names:
-            yield "  # drop: there is no row to look at"
+            yield "  # drop: the table has no rows"
             yield from _indented(write_yaml({column: {"role": "drop"}}), 2)
         return
     found = profile(table)
@@ -186,7 +186,7 @@ def _columns(own: Joined, table: pa.Table) -> Iterator[str]:
 
 
 def _event(column: ColumnProfile) -> ColumnProfile:
-    """Return the column with a role for events, and no hierarchy that is made from the data."""
+    """Return the column with a role for events, without a hierarchy built from the data."""
     if column.role in (Role.WEIGHT, Role.CLUSTER):
         column = replace(column, role=Role.DROP)
     made = column.hierarchy == "frequency" or (
@@ -199,7 +199,7 @@ def _settings() -> Iterator[str]:
     yield ""
     yield "# How many events of a person an adversary may know: 1 to 4, or all."
     yield "knows: 2"
-    yield "# All of these must hold for the people who match. 'hushtable models' lists what there is."
+    yield "# All of these must hold for the people who match. 'hushtable models' lists all models."
     yield "# For a sensitive column of events, add for example distinct-l: {l: 3, on: table.column}."
     yield from write_yaml({"models": [{"k-anonymity": {"k": 5}}]}).rstrip("\n").split("\n")
     yield "# Share of the events that may be suppressed, from 0 to 1."

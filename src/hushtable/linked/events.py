@@ -1,7 +1,7 @@
-"""Events as arrays: who has which, class by class, so that combinations can be counted.
+"""Events as arrays, sorted by class and person, so that combinations can be counted.
 
-An item is what one published event shows, within one class of people: the table and its quasi-identifiers' cells. Equal
-items of people of different classes are different items: who knows a person's attributes knows the class.
+An item is what one published event shows within one class of people: its table and the cells of its quasi-identifiers.
+Items of different classes are always different, since an adversary who knows a person's attributes knows the class.
 """
 
 from __future__ import annotations
@@ -17,9 +17,9 @@ __all__ = ["Events", "Lists", "joint_codes"]
 
 
 def joint_codes(columns: Sequence[AnyArray], *, compact: bool = True) -> IntArray:
-    """Return one number per row that is equal where the row's codes are, in the order of the rows' codes.
+    """Return one number per row, equal for equal rows of codes, in the order of the codes.
 
-    Exact: numbers are packed, and renumbered where they would not fit into 64 bits.
+    Exact: numbers are packed, and renumbered if they would not fit into 64 bits.
 
     Examples
     --------
@@ -40,7 +40,7 @@ def joint_codes(columns: Sequence[AnyArray], *, compact: bool = True) -> IntArra
 
 @dataclass(frozen=True)
 class Lists:
-    """Numbers of each of many: ``values[offsets[i]:offsets[i + 1]]`` are those of i."""
+    """Lists of numbers: ``values[offsets[i]:offsets[i + 1]]`` are those of owner i."""
 
     offsets: IntArray
     values: IntArray
@@ -77,13 +77,13 @@ class Events:
     starts : int64 array
         Rows ``starts[p]:starts[p + 1]`` are the events of person p.
     item : int64 array
-        Ascending within a person; items of one class are neighbours.
+        Ascending within a person; items of one class are contiguous.
     copy : int64 array
-        How many equal events of the person are before the row; 0 where tables hang on event tables.
+        How many equal events of the person precede the row; 0 if tables belong to tables of events.
     table : int8 array
     above : tuple of int64 arrays
-        For each depth, the event that the row hangs on, or is; a number of its own where it is not that deep. Empty
-        where every table belongs to people: then an event hangs on nothing.
+        For each depth, the event that the row belongs to, or is; a unique number if the row is not that deep. Empty if
+        every table belongs to people.
     source : int64 array
         The row's number, as given.
     table_of : int8 array
@@ -137,7 +137,7 @@ class Events:
 
     @property
     def nested(self) -> bool:
-        """Whether events hang on events."""
+        """Whether events belong to other events."""
         return bool(self.above)
 
     @property
@@ -146,7 +146,7 @@ class Events:
         return np.repeat(np.arange(len(self.classes), dtype=np.int64), np.diff(self.starts))
 
     def keep(self, rows: BoolArray) -> Events:
-        """Return the events with some rows left out."""
+        """Return the events without some rows."""
         person, item = self.person[rows], self.item[rows]
         return replace(
             self,
@@ -159,7 +159,7 @@ class Events:
         )
 
     def relation(self, one: IntArray, other: IntArray) -> IntArray:
-        """Return how deep two rows hang together: 0 if they have the person in common alone."""
+        """Return the depth of the deepest event that two rows share: 0 if they share only the person."""
         deep = np.zeros(len(one), dtype=np.int64)
         for height, owner in enumerate(self.above, start=1):
             deep[owner[one] == owner[other]] = height

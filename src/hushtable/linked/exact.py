@@ -1,10 +1,11 @@
-"""The exact algorithm: the levels and suppressed events that lose least, by trying. For very small tables.
+"""The exact algorithm: the levels and suppressed events with the least loss, by search. For very small tables.
 
-Within a class, every value of a column is published at one level of its hierarchy, as by the greedy algorithm, which
-this one tests. The search begins with all events as they are, and always continues with the choice that loses least so
-far. If a combination fails, a better choice either publishes a value of the class at a higher level, or somebody who
-matches the combination lacks one of its events: as long as all of them keep these, the same people match. Each of these
-steps is tried. A step never lowers the loss, so the first choice that keeps the promise is the best.
+Within a class, every value of a column is published at one level of its hierarchy, as in the greedy algorithm, which is
+tested against this one. The search begins with all events unchanged, and always continues with the choice that has the
+least loss so far. If a combination fails, a solution must either publish a value of the class at a higher level, or
+drop one of the combination's events from a person who matches it: as long as all of them keep these events, the same
+people match. Each of these steps is tried. A step never lowers the loss, so the first choice that keeps the promise is
+optimal.
 """
 
 from __future__ import annotations
@@ -19,29 +20,29 @@ import numpy as np
 from hushtable.arrays import AnyArray, BoolArray, FloatArray, IntArray
 from hushtable.errors import NotFound
 from hushtable.linked.events import joint_codes
-from hushtable.linked.greedy import Outcome
+from hushtable.linked.greedy import LinkedOutcome
 from hushtable.linked.links import Links
-from hushtable.linked.recoding import EventColumn, Recoded
+from hushtable.linked.recoding import EventColumn, RecodedEvents
 from hushtable.linked.settle import part_of
 
 __all__ = ["least_loss"]
 
 MOST_STATES = 20_000
-"""Choices that are looked at before giving up."""
+"""Choices that are examined before giving up."""
 
 
 def least_loss(
     links: Links, columns: Mapping[str, Sequence[EventColumn]], classes: IntArray, lots: IntArray
-) -> Outcome:
-    """Generalise and drop the events that lose least so that the promise holds, in given classes of people.
+) -> LinkedOutcome:
+    """Generalize and drop events with the least loss so that the promise holds, in given classes of people.
 
     Parameters
     ----------
     links, columns, classes
         As for ``recode_events``.
     lots : int64 array
-        A secret number for each event. They decide between equally good choices: with models of sensitive values,
-        nobody may foresee the choice.
+        A secret number for each event. They break ties: with models of sensitive values, nobody may be able to predict
+        the choice.
 
     Raises
     ------
@@ -50,7 +51,7 @@ def least_loss(
     """
     values = _Values.of(links, columns, classes)
     search = _Search(links, columns, classes, values, lots)
-    # classes do not depend on each other, unless values are compared with those of all people or dropping is limited
+    # classes are independent, unless values are compared with those of all people or suppression is limited
     apart = range(int(classes.max()) + 1) if not links.policy.model().histogram_keys() else ()
     start = np.zeros(len(values.top), dtype=np.int8), np.zeros(links.n_events, dtype=np.bool_)
     found = start
@@ -60,12 +61,12 @@ def least_loss(
     if not apart or search.recoded(*found)[1].sum() > allowed:
         found = search.best(start, np.ones(len(classes), dtype=np.bool_), allowed)
     recoded, dropped = search.recoded(*found)
-    return Outcome(recoded, dropped)
+    return LinkedOutcome(recoded, dropped)
 
 
 @dataclass(frozen=True)
 class _Values:
-    """The different values of each class and column.
+    """The distinct values of each class and column.
 
     Attributes
     ----------
@@ -107,16 +108,16 @@ class _Search:
     values: _Values
     lots: IntArray
 
-    def recoded(self, levels: AnyArray, dropped: BoolArray) -> tuple[Recoded, BoolArray]:
-        """Return the events at these levels, and all that are dropped: at the top of all columns nothing is left."""
+    def recoded(self, levels: AnyArray, dropped: BoolArray) -> tuple[RecodedEvents, BoolArray]:
+        """Return the events at these levels, and all dropped events: one at the top of all columns says nothing."""
         of_event = {name: [levels[one] for one in own] for name, own in self.values.of_event.items()}
-        recoded = Recoded.at(self.links, self.columns, of_event)
+        recoded = RecodedEvents.at(self.links, self.columns, of_event)
         return recoded, ~self.links.alive(dropped | recoded.dropped)
 
     def best(
         self, start: tuple[AnyArray, BoolArray], people: BoolArray, most: float = np.inf
     ) -> tuple[AnyArray, BoolArray]:
-        """Return the choice that loses least and keeps the promise for some classes, from a start on."""
+        """Return the choice with the least loss that keeps the promise for some classes, beginning at a start."""
         number = count()
         queue: list[tuple[float, int, AnyArray, BoolArray]] = []
         seen: set[bytes] = set()
@@ -145,7 +146,7 @@ class _Search:
                     push(levels, more)
             if len(seen) > MOST_STATES:
                 raise NotFound(
-                    f"{self.links.n_events} events are too many to try everything.", hint="Write 'algorithm: greedy'."
+                    f"{self.links.n_events} events are too many to try all choices.", hint="Write 'algorithm: greedy'."
                 )
         raise NotFound(
             "No choice of levels and suppressed events keeps the promise within the policy's 'suppression'.",
@@ -154,7 +155,7 @@ class _Search:
 
     @property
     def _costs(self) -> FloatArray:
-        """What losing each event altogether costs, by the weights of the tables."""
+        """The cost of dropping each event, by the weights of the tables."""
         links = self.links
         found = np.zeros(links.n_events)
         for name in links.quasi:
@@ -162,12 +163,12 @@ class _Search:
             found[links.offsets[name] :][:rows] = links.policy.tables[name].weight / max(rows, 1)
         return found
 
-    def _lost(self, recoded: Recoded, dropped: BoolArray) -> float:
-        # steps in different orders must not differ by what adding up rounds off
+    def _lost(self, recoded: RecodedEvents, dropped: BoolArray) -> float:
+        # the same steps in another order must not differ by rounding
         return round(float(self._costs @ np.where(dropped, 1.0, recoded.loss)), 12)
 
     def _steps(self, levels: AnyArray, events: IntArray, labels: IntArray) -> Iterator[tuple[int, int]]:
-        """Yield values to raise and events to drop, in an order that only the secret tells."""
+        """Yield values to raise and events to drop, in an order that depends on the secret."""
         raised = np.flatnonzero(np.isin(self.values.label, labels) & (levels < self.values.top))
         own = np.full(len(self.values.top), np.iinfo(np.int64).max)
         for name, numbers in self.values.of_event.items():
@@ -179,7 +180,7 @@ class _Search:
             yield (-1, what) if drop else (what, -1)
 
     def _failing(self, levels: AnyArray, dropped: BoolArray, people: BoolArray) -> tuple[IntArray, IntArray] | None:
-        """Return the events of a failing combination, of all who match it, and its classes; None if none fails."""
+        """Return a failing combination's events, of all who match it, and its classes; None if none fails."""
         recoded, _ = self.recoded(levels, dropped)
         nodes, events, promise = part_of(self.links, self.classes, recoded.cells, ~dropped)
         mine = people[events.people]
@@ -187,17 +188,17 @@ class _Search:
         bad = mine & ~good[events.classes]
         everybody = nodes[events.source[mine[events.person]]], np.unique(self.classes[people])
         if bad.any():
-            # people with other events than anybody else, who are known altogether: any event, or of those who might
-            # become like them
+            # people with unique events in tables that are known completely: drop any of their events, or of those who
+            # could become equal to them
             return everybody
         for found in promise.judge(events):
             rows = found.rows[mine[events.person[found.rows[:, 0]]]] if len(found.rows) else found.rows
             if not len(rows):
                 continue
             if events.nested or not promise.fixed:
-                # events that hang on the known ones have a say
+                # events that belong to the known ones matter too
                 return everybody
-            # the same one whatever the order of rows
+            # the same one for any order of rows
             lots = np.sort(self.lots[nodes[events.source[rows]]], axis=1)
             first = rows[np.lexsort(lots.T[::-1])[0]]
             person = events.person

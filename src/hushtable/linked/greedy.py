@@ -1,9 +1,9 @@
-"""The greedy algorithm for tables of any size: how coarse people and events become, by what is lost.
+"""The greedy algorithm, for tables of any size: choose how coarse people and events become by the loss.
 
-People are divided into classes by their attributes; within a class events are generalised by how many of them show the
-same, and dropped where they still give somebody away. Small classes keep attributes and lose events, large ones keep
-events and lose attributes. How large they are, from which level each column is published, and how many events have to
-show a node are tried on a sample of classes. The best is what loses least by the weights of the tables.
+People are divided into classes by their attributes. Within a class, events are generalized until enough of them are
+equal, and dropped if they still identify someone. Small classes keep attributes and lose events; large ones keep events
+and lose attributes. The size of classes, the lowest level of each column and the number of events that must show a node
+are tried on a sample of classes. The best choice has the least loss by the weights of the tables.
 
 References
 ----------
@@ -23,31 +23,31 @@ import numpy as np
 from hushtable.arrays import BoolArray, FloatArray, IntArray
 from hushtable.errors import NotFound
 from hushtable.linked.links import Links
-from hushtable.linked.recoding import EventColumn, Levels, Recoded
+from hushtable.linked.recoding import EventColumn, Levels, RecodedEvents
 from hushtable.linked.settle import settle
 from hushtable.table.coins import Coins
 
-__all__ = ["Outcome", "choose_levels", "event_loss", "recode_events"]
+__all__ = ["LinkedOutcome", "choose_levels", "event_loss", "recode_events"]
 
 SAMPLE = 4_000
-"""People whose classes are tried."""
+"""Number of people in the sample of classes."""
 
 TRIES = 24
-"""Choices of levels that are tried, at most."""
+"""Most choices of levels to try."""
 
 ROUNDS = 1
-"""How often combinations are counted to compare choices."""
+"""Rounds of counting combinations when choices are compared."""
 
 
 @dataclass(frozen=True)
-class Outcome:
-    """Generalised events, and which of them are dropped."""
+class LinkedOutcome:
+    """Generalized events, and which of them are dropped."""
 
-    recoded: Recoded
+    recoded: RecodedEvents
     dropped: BoolArray
 
     def loss(self, links: Links) -> float:
-        """Return what is lost, by the weights of the tables: 0 is nothing, 1 is everything."""
+        """Return the loss, by the weights of the tables: 0 is none, 1 is everything."""
         return event_loss(links, np.where(self.dropped, 1.0, self.recoded.loss))
 
 
@@ -70,10 +70,10 @@ def recode_events(
     chosen: Levels,
     coins: Coins,
     rounds: int | None = None,
-) -> Outcome:
-    """Generalise events as chosen, and drop what still gives somebody away; with ``rounds``, most of it."""
-    recoded = Recoded.of(links, columns, classes, chosen)
-    return Outcome(recoded, settle(links, classes, recoded.cells, recoded.dropped, coins, rounds))
+) -> LinkedOutcome:
+    """Generalize events as chosen, and drop those that still identify someone; with ``rounds``, most of them."""
+    recoded = RecodedEvents.of(links, columns, classes, chosen)
+    return LinkedOutcome(recoded, settle(links, classes, recoded.cells, recoded.dropped, coins, rounds))
 
 
 def choose_levels(
@@ -83,9 +83,9 @@ def choose_levels(
     start: Levels,
     coins: Coins,
 ) -> tuple[Levels, float]:
-    """Return the choice that loses least on a sample of classes, and its loss.
+    """Return the choice with the least loss on a sample of classes, and its loss.
 
-    From ``start`` on, every step that helps is taken until none does.
+    Hill climbing from ``start``: takes every step that helps, until none does.
     """
     part, own, label = _sample(links, columns, classes, coins)
     known: dict[tuple[object, ...], float] = {}
@@ -103,7 +103,7 @@ def choose_levels(
     while better:
         better = False
         for move in _moves(columns):
-            # a step that helped is taken again
+            # a step that helped is tried again
             while len(known) < TRIES and (step := move(best)) is not None and loss(step) < least:
                 best, least, better = step, loss(step), True
     return best, least

@@ -1,9 +1,8 @@
-"""What a ledger keeps of a linked release: who is in it, and in which class; no event.
+"""What a ledger stores about a linked release: the people in it and their classes, but no events.
 
-Two releases of the same people can be put together by their events, and whether a promise survives that is not decided
-here. So the ledger accepts a linked release only if nobody of it is in an earlier release, and accepts no later release
-of its people: what cannot be judged is refused. The very same release, cell by cell and key by key, tells nothing new
-and is recognised.
+Two releases of the same people can be combined by their events, and the ledger cannot judge whether the promise
+survives that. So it accepts a linked release only if nobody in it is in an earlier release, and then accepts no later
+release of the same people. An identical release, cell by cell and key by key, reveals nothing new and is accepted.
 """
 
 from __future__ import annotations
@@ -20,7 +19,7 @@ from hushtable.io.dictionaries import encode, to_codes
 from hushtable.io.text import to_labels
 from hushtable.ledger.describe import Described, joint, person_keys
 from hushtable.ledger.entry import Entry
-from hushtable.ledger.key import Key
+from hushtable.ledger.key import LedgerKey
 from hushtable.ledger.promise import Promise, sealed
 from hushtable.ledger.spelling import Spelling, plain
 from hushtable.linked.verify import shown_cells
@@ -33,15 +32,15 @@ if TYPE_CHECKING:
 __all__ = ["describe_linked"]
 
 
-def describe_linked(release: LinkedRelease, key: Key, *, name: str = "", person: str | None = None) -> Described:
+def describe_linked(release: LinkedRelease, key: LedgerKey, *, name: str = "", person: str | None = None) -> Described:
     """Describe a linked release for a ledger.
 
     Parameters
     ----------
     release : LinkedRelease
-        With the original it was made of.
-    key : Key
-        The ledger's.
+        Must have its original.
+    key : LedgerKey
+        The ledger's key.
     name : str
     person : str, optional
         Column of the table of people that identifies them in other releases. Defaults to the key.
@@ -52,7 +51,7 @@ def describe_linked(release: LinkedRelease, key: Key, *, name: str = "", person:
     if column is None:
         own = policy.tables[policy.people].key
         column = own[0] if len(own) == 1 else "key"
-        # the same people, in whatever order a policy names the parts of their key
+        # the same people, in any order of the key's columns in the policy
         people = people if len(own) == 1 else pa.table({column: _joined([people[part] for part in sorted(own)])})
     persons_of, older = person_keys(people, column, key, Spelling())
     persons = persons_of[release.origin[policy.people]]

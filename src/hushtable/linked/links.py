@@ -1,4 +1,4 @@
-"""Which row belongs to which: the keys of linked tables, checked before anything else is done."""
+"""The keys of linked tables, matched and checked before anything else is done."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ class Links:
 
     @property
     def n_events(self) -> int:
-        """How many events there are."""
+        """Number of events."""
         return self.offsets[""]
 
     @cached_property
@@ -74,7 +74,7 @@ class Links:
         return tuple(name for name in self.policy.events if self.policy.tables[name].named(Role.QUASI))
 
     def key_ranks(self, name: str) -> list[IntArray]:
-        """Return the rank of each row in each column of its table's key: the same in whatever order rows are."""
+        """Return the rank of each row in each column of its table's key, which does not depend on the order of rows."""
         found = []
         for key in self.policy.tables[name].key:
             column = encode(self.tables[name][key])
@@ -82,17 +82,17 @@ class Links:
         return found
 
     def depth(self, name: str) -> int:
-        """Return how many tables a table is away from the people."""
+        """Return the number of joins from a table to the people."""
         above = self.policy.tables[name].of
         return 0 if above is None else 1 + self.depth(above)
 
     @property
     def nested(self) -> bool:
-        """Whether events hang on events."""
+        """Whether events belong to other events."""
         return any(self.depth(name) > 1 for name in self.policy.events)
 
     def above(self, name: str) -> list[IntArray]:
-        """Return, depth by depth, the event that each event of a table hangs on or is."""
+        """Return, depth by depth, the event that each event of a table belongs to or is."""
         levels = max(map(self.depth, self.policy.events))
         own = self.offsets[name] + np.arange(self.tables[name].num_rows, dtype=np.int64)
         found = [-1 - own] * levels
@@ -103,7 +103,7 @@ class Links:
         return found
 
     def alive(self, dropped: BoolArray) -> BoolArray:
-        """Return which events are left if some are dropped: what hangs on a dropped one goes with it."""
+        """Return which events remain if some are dropped: events that belong to a dropped one are dropped with it."""
         left = ~dropped
         for name in self.policy.events:
             above = str(self.policy.tables[name].of)
@@ -113,7 +113,7 @@ class Links:
         return left
 
     def only(self, events: BoolArray, people: BoolArray | None = None) -> Links:
-        """Return the links of some events, with all that they hang on, and of some people with all of theirs."""
+        """Return the links of some events with all that they belong to, and of some people with all of their events."""
         kept = {self.policy.people: np.ones(self.people.num_rows, dtype=np.bool_) if people is None else people}
         tables = {self.policy.people: self.people if people is None else self.people.filter(pa.array(people))}
         owner = {}
@@ -128,7 +128,7 @@ class Links:
 
 @contextmanager
 def of_table(name: str) -> Iterator[None]:
-    """Name the table in errors about its columns: tables may have columns of the same name."""
+    """Name the table in errors about its columns: several tables may have a column of the same name."""
     try:
         yield
     except (DataError, HierarchyError, PolicyError) as error:
@@ -136,19 +136,19 @@ def of_table(name: str) -> Iterator[None]:
 
 
 def link(tables: Mapping[str, pa.Table], policy: LinkedPolicy, *, published: bool = False) -> Links:
-    """Match the keys of all tables; dates that are published relative to another become days since then.
+    """Match the keys of all tables, and replace relative dates by days since the person's date.
 
     Parameters
     ----------
     tables : mapping of str to pyarrow.Table
     policy : LinkedPolicy
     published : bool
-        Whether these are tables of a release, which have published columns alone.
+        Whether these are tables of a release, which have only published columns.
 
     Raises
     ------
     DataError
-        If a table is absent or no part of the policy, or a key is missing, stands twice or leads nowhere.
+        If a table is absent or not in the policy, or a key is missing, duplicate or refers to no row.
     """
     _check_tables(tables, policy)
     found = {policy.people: tables[policy.people]}
@@ -203,7 +203,7 @@ def _days(column: pa.ChunkedArray, name: str) -> Any:
 
 
 def cell_codes(columns: Sequence[pa.ChunkedArray], rows: int) -> IntArray:
-    """Return one number per row that is equal where the cells of all columns are.
+    """Return one number per row, equal for rows with equal cells in all columns.
 
     Examples
     --------
@@ -273,7 +273,7 @@ def _check_unique(name: str, columns: Sequence[pa.ChunkedArray]) -> None:
 
 
 def _matched(name: str, above: str, columns: Sequence[pa.ChunkedArray], keys: Sequence[pa.ChunkedArray]) -> IntArray:
-    """Return the row above of each row."""
+    """Return the parent row of each row."""
     n = len(keys[0])
     both = []
     for one, other in zip(keys, columns, strict=True):

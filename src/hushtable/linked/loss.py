@@ -1,4 +1,4 @@
-"""What a linked release loses of the events, table by table."""
+"""The information loss of a linked release, table by table."""
 
 from __future__ import annotations
 
@@ -8,20 +8,20 @@ from typing import Any
 import numpy as np
 
 from hushtable.arrays import AnyArray, BoolArray, IntArray
-from hushtable.linked.greedy import Outcome
+from hushtable.linked.greedy import LinkedOutcome
 from hushtable.linked.links import Links
 from hushtable.linked.recoding import EventColumn
 
 __all__ = ["losses", "order_kept"]
 
 
-def losses(links: Links, columns: Mapping[str, list[EventColumn]], outcome: Outcome) -> dict[str, Any]:
-    """Return how many events are kept, how general they are and how much of their order is left, table by table.
+def losses(links: Links, columns: Mapping[str, list[EventColumn]], outcome: LinkedOutcome) -> dict[str, Any]:
+    """Return, table by table, how many events are kept, how general they are and how much of their order is left.
 
-    ``kept``: share of the events that are published. ``generality``: of the published ones, 0 is as they were and
-    1 is nothing. ``levels``: the share of the table's events that each column publishes at
-    each level of its hierarchy, the values themselves first. ``order_kept``: of the neighbouring events of a person
-    with different dates, the share of which the published dates still tell which was first.
+    ``kept``: share of the events that are published. ``generality``: mean over the published events, from 0 (exact) to
+    1 (says nothing). ``levels``: share of the table's events that each column publishes at each level of its hierarchy,
+    exact values first. ``order_kept``: share of a person's consecutive events with different dates for which the
+    published dates still show which came first.
     """
     found: dict[str, Any] = {"suppressed": float(outcome.dropped.mean()) if len(outcome.dropped) else 0.0}
     tables = found["tables"] = {}
@@ -47,12 +47,12 @@ def losses(links: Links, columns: Mapping[str, list[EventColumn]], outcome: Outc
 
 
 def order_kept(person: IntArray, column: EventColumn, levels: AnyArray, gone: BoolArray) -> float:
-    """Return the share of neighbouring events of a person whose order the published cells still tell."""
+    """Return the share of consecutive events of a person whose order the published cells still show."""
     codes = column.column.codes.astype(np.int64)
     order = np.lexsort((codes, person))
     one, two = order[:-1], order[1:]
     pairs = (person[one] == person[two]) & (codes[one] != codes[two])
-    # a month and the year around it differ, but do not say which was first: compare at the coarser level
+    # a month and the year around it differ, but do not say which came first: compare at the coarser level
     nodes, coarser = np.stack(column.shown[0]), np.maximum(levels[one], levels[two])
     told = pairs & (nodes[coarser, codes[one]] != nodes[coarser, codes[two]]) & ~gone[one] & ~gone[two]
     return float(told.sum() / pairs.sum()) if pairs.any() else 1.0

@@ -1,6 +1,7 @@
 """The policy of linked tables: one table of people, and tables of what happened to them.
 
-Its setting ``tables`` tells it from the policy of one table. Columns, hierarchies and models are written as everywhere.
+Its setting ``tables`` distinguishes it from the policy of one table. Columns, hierarchies and models have the same
+form.
 """
 
 from __future__ import annotations
@@ -33,13 +34,13 @@ from hushtable.table.plan import TablePlan
 __all__ = ["LinkedPolicy", "TablePolicy", "read_policy"]
 
 MOST_KNOWN = 4
-"""Combinations of more events than this are not counted: their number grows with every further one."""
+"""Most events in a combination: the number of combinations grows with every further event."""
 
 _FOR_EVENTS = (Role.QUASI, Role.SENSITIVE, Role.INSENSITIVE, Role.IDENTIFIER, Role.DROP)
 
 
 def _names(given: Any) -> Any:
-    """One name may stand without a list."""
+    """Allow a single name without a list."""
     return (given,) if isinstance(given, str) else given
 
 
@@ -47,7 +48,7 @@ Names = Annotated[tuple[str, ...], BeforeValidator(_names, json_schema_input_typ
 
 
 def _known(given: Any) -> Any:
-    """Say in one sentence what a number of events may be."""
+    """Refuse anything but a valid number of events, in one sentence."""
     if isinstance(given, str) and given == "all":
         return given
     if type(given) is not int or not 1 <= given <= MOST_KNOWN:
@@ -63,7 +64,7 @@ Known = Annotated[int | Literal["all"], BeforeValidator(_known, json_schema_inpu
 
 
 class TablePolicy(StrictModel):
-    """What is to be done with one of the tables.
+    """The settings of one table.
 
     Examples
     --------
@@ -74,7 +75,7 @@ class TablePolicy(StrictModel):
     columns: Annotated[Mapping[str, ColumnPolicy], AfterValidator(freeze)]
     """every column but the keys, with its role"""
     key: Names = ()
-    """columns that identify a row; published as fresh random numbers. People need it, and tables that others hang on"""
+    """columns that identify a row; published as random numbers. Required for people and parents of other tables"""
     of: str | None = None
     """the table that the rows belong to. The table of people has none"""
     by: Names = ()
@@ -94,7 +95,7 @@ class TablePolicy(StrictModel):
 
 
 class LinkedPolicy(StrictModel):
-    """What is to be done with people and their events. Immutable, the same as a YAML file with ``tables``.
+    """The policy for people and their events. Immutable, and equivalent to a YAML file with ``tables``.
 
     Parameters
     ----------
@@ -105,11 +106,12 @@ class LinkedPolicy(StrictModel):
     models : list
         Models that hold for the people who match what the adversary knows.
     suppression : float
-        Share of the events that may be left out, from 0 to 1.
+        Share of the events that may be suppressed, from 0 to 1.
     crowd : int, optional
-        Smallest number of people with equal published attributes. By default it is chosen by what the release loses.
+        Smallest number of people with equal published attributes. Defaults to the size with the least loss.
     algorithm : {"greedy", "exact"}
-        ``exact`` finds the levels and suppressed events that lose least, by trying; for very small tables.
+        ``exact`` finds the levels and suppressed events with the least loss by exhaustive search, for very small
+        tables.
     missing : {"own_category", "error"}
     missing_values : list of str
     seed : int
@@ -146,11 +148,11 @@ class LinkedPolicy(StrictModel):
     models: tuple[Annotated[Mapping[str, Mapping[str, Any]], AfterValidator(freeze)], ...] = ()
     """what holds for the people who match what the adversary knows"""
     suppression: Annotated[float, Field(ge=0, le=1, strict=True)] = 0.2
-    """share of the events that may be left out"""
+    """share of the events that may be suppressed"""
     crowd: Annotated[int, Field(ge=2, strict=True)] | None = None
-    """smallest number of people with equal published attributes. Defaults to what loses least"""
+    """smallest number of people with equal published attributes. Defaults to the size with the least loss"""
     algorithm: Literal["greedy", "exact"] = "greedy"
-    """greedy for tables of any size; exact tries everything and is for very small ones"""
+    """greedy for tables of any size; exact, an exhaustive search, for very small ones"""
     missing: Literal["own_category", "error"] = "own_category"
     """what an empty quasi-identifier cell means: a value of its own, or an error"""
     missing_values: Labels = ()
@@ -193,7 +195,7 @@ class LinkedPolicy(StrictModel):
 
     @property
     def counted(self) -> tuple[str, ...]:
-        """The tables of which others may know how many events a person has."""
+        """The tables for which others may know how many events a person has."""
         return tuple(name for name in self.events if self.tables[name].counts)
 
     def parents(self) -> frozenset[str]:
@@ -255,7 +257,7 @@ class LinkedPolicy(StrictModel):
 
     @typed
     def based_in(self, folder: str | os.PathLike[str] | None) -> Self:
-        """Return the same policy with its files looked for in this folder."""
+        """Return the same policy with this folder as the base of its files."""
         policy = self.model_copy()
         policy._base_dir = None if folder is None else Path(folder)
         return policy
@@ -359,7 +361,7 @@ def _contradictions(policy: LinkedPolicy) -> Iterator[Fault]:
 
 
 def _structure(policy: LinkedPolicy) -> Iterator[Fault]:
-    """Yield what is wrong with how the tables hang together."""
+    """Yield what is wrong with how the tables are joined."""
     roots = [name for name, table in policy.tables.items() if table.of is None]
     if len(roots) != 1:
         said = "No table is the table of people." if not roots else f"{len(roots)} tables belong to no other one."
@@ -383,7 +385,7 @@ def _structure(policy: LinkedPolicy) -> Iterator[Fault]:
             seen.append(above)
             above = policy.tables[above].of
         if above in seen:
-            yield Fault(("tables", name, "of"), "The tables belong to each other in a circle.",
+            yield Fault(("tables", name, "of"), "The tables belong to each other in a cycle.",
                         "Every table must lead to the table of people.", "cycle")  # fmt: skip
         key = policy.tables[table.of].key
         if table.by and key and len(table.by) != len(key):

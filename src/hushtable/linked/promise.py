@@ -1,16 +1,16 @@
-"""The promise: whoever knows a person's attributes and a few of the person's events matches a crowd.
+"""The promise: an adversary who knows a person's attributes and a few of their events always finds a crowd.
 
-A *combination* is a set of up to m published events of one person, at most as many of each table as the policy says. It
-is told apart by the class, by what each event shows and by how the events hang together: two diagnoses of one stay
-differ from two of different stays. The people who match it are those of the class who have such events. Repeated events
-are events: who knows two of them matches people who have two. The order of events is known as far as the published
-dates tell it; rows of a table are in no other order.
+A *combination* is a set of up to m published events of one person, at most as many of each table as the policy says.
+Combinations differ by the class, by what each event shows and by how the events are related: two diagnoses of one stay
+differ from two of different stays. The people who match are those of the class who have such events. Repeated events
+count: an adversary who knows two of them matches people who have two. The order of events is known as far as the
+published dates show it; the rows of a table have no other order.
 
-Every model is evaluated on the people who match each combination, the empty one included. In sensitive columns of
-events a person has all values of the person's events. The person counts once, for the value that most of the matching
-people have: a value that all of them have then counts for all of them, however many others they have, too. Whoever
-knows an event can also look at the sensitive values of that very event, of the events that hang on it, of those that
-it hangs on, and of events of other tables that hang on the same one. Models are evaluated on those as well.
+Every model is evaluated on the people who match each combination, including the empty one. In sensitive columns of
+events, a person has all values of their events, and counts once, for the value that most of the matching people have:
+so a value that all of them have counts for all of them, no matter how many other values they have. An adversary who
+knows an event can also look at the sensitive values of that very event, of the events that belong to it, of those it
+belongs to, and of events of other tables that belong to the same one. Models are evaluated on those as well.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ import numpy as np
 
 from hushtable.arrays import AnyArray, BoolArray, IntArray
 from hushtable.errors import UsageError
-from hushtable.kernels.subsets import Rows, count_subsets, fill_subsets, judge_crowds
+from hushtable.kernels.subsets import EventRows, count_subsets, fill_subsets, judge_crowds
 from hushtable.linked.events import Events, Lists, joint_codes
 from hushtable.models.base import PrivacyModel
 from hushtable.models.compose import AllOf
@@ -34,24 +34,24 @@ from hushtable.release.verify import Evidence
 from hushtable.table.reference import Reference
 from hushtable.table.stats import GroupStats, Histogram, Key
 
-__all__ = ["MOST_SUBSETS", "Found", "Promise", "Sensitive", "check_countable", "combination_ids", "combinations"]
+__all__ = ["MOST_SUBSETS", "Found", "LinkedPromise", "Sensitive", "check_countable", "combination_ids", "combinations"]
 
 MOST_SUBSETS = 4_000_000_000
-"""Combinations in all that are worth counting: above, it takes hours."""
+"""Most combinations to count: more would take hours."""
 
 AT_ONCE = 1 << 21
-"""Combinations that are counted together."""
+"""Number of combinations that are counted together."""
 
 MOST_CELLS = 1 << 23
-"""Combinations that a class may have for each to get a number of its own, which is the fastest way to count."""
+"""Most combinations in a class for which each gets a number of its own, the fastest way to count."""
 
 MANY = 200_000
-"""Events from which pieces are counted by all cores."""
+"""Number of events from which pieces are counted on all cores."""
 
 
 @dataclass(frozen=True)
 class Sensitive:
-    """The values of a sensitive column: each person's, and those of the rows that an event is linked with."""
+    """The values of a sensitive column: each person's, and those of the rows linked with an event."""
 
     of_person: Lists
     of_event: Lists | None = None
@@ -59,7 +59,7 @@ class Sensitive:
 
 @dataclass(frozen=True)
 class Found:
-    """What was found about some combinations of events.
+    """The result of judging some combinations of events.
 
     Attributes
     ----------
@@ -75,8 +75,8 @@ class Found:
 
 
 @dataclass(frozen=True)
-class Promise:
-    """What has to hold for all combinations of events.
+class LinkedPromise:
+    """What must hold for all combinations of events.
 
     Parameters
     ----------
@@ -87,7 +87,7 @@ class Promise:
     caps : int64 array
         How many of each table.
     sensitive : mapping of Key to Sensitive
-        Of the columns that models ask for.
+        The columns that the models use.
     """
 
     model: AllOf
@@ -97,12 +97,12 @@ class Promise:
     sensitive: Mapping[Key, Sensitive] = field(default_factory=dict)
 
     def judge_classes(self, events: Events) -> tuple[IntArray, BoolArray]:
-        """Return the size of each class, and whether it satisfies every model with no event known."""
+        """Return the size of each class, and whether it satisfies every model if no event is known."""
         people = np.arange(len(events.classes), dtype=np.int64)
         return self._judge(events.classes, people, int(events.classes[-1]) + 1)
 
     def judge(self, events: Events, touched: BoolArray | None = None) -> Iterator[Found]:
-        """Yield all combinations of one event, then of two and so on, in pieces.
+        """Yield all combinations of one event, then of two, and so on, in pieces.
 
         Parameters
         ----------
@@ -114,14 +114,14 @@ class Promise:
             yield from self.judge_size(events, size, touched)
 
     def judge_size(self, events: Events, size: int, touched: BoolArray | None = None) -> Iterator[Found]:
-        """Yield the combinations of so many events, in pieces."""
+        """Yield the combinations of the given size, in pieces."""
         check_countable(events, self.caps, size)
         mark = np.ones(len(events.item), dtype=np.bool_) if touched is None else touched[events.item]
         small = np.zeros(len(events.classes), dtype=np.bool_)
         work: list[Callable[[], Found]] = []
         if size <= 2 and not self.sensitive and len(events.item):
             small, parts = _small_classes(events, size)
-            rows = Rows(events.starts, events.item, events.copy, events.table, self.caps, mark)
+            rows = EventRows(events.starts, events.item, events.copy, events.table, self.caps, mark)
             above = np.stack(events.above) if events.nested else np.empty((0, 0), dtype=np.int64)
             most = int(np.bincount(events.classes).max())
             enough = np.append(False, self.model.satisfied(GroupStats(np.arange(1, most + 1)), self.reference))
@@ -136,7 +136,7 @@ class Promise:
 
     @property
     def fixed(self) -> bool:
-        """Whether sensitive values stay the same whatever events are dropped."""
+        """Whether dropping events leaves sensitive values unchanged."""
         return all(one.of_event is None for one in self.sensitive.values())
 
     def _found(self, events: Events, piece: Callable[[], IntArray]) -> Found:
@@ -164,7 +164,7 @@ class Promise:
         return self._summed(rows[~good[ids]], sizes, good, events.table[rows[where]].T)
 
     def _summed(self, failing: IntArray, sizes: IntArray, good: BoolArray, tables: Iterable[AnyArray]) -> Found:
-        """Return what was found, summed up by tables."""
+        """Return the results, summed by tables."""
         kinds = _kinds(len(self.caps) ** failing.shape[1])
         kind = _packed(tables, len(self.caps))
         kinds[:, 0] = np.bincount(kind, minlength=len(kinds))
@@ -184,7 +184,7 @@ class Promise:
         return sizes, good
 
     def _stats(self, ids: IntArray, person: IntArray, sizes: IntArray) -> Iterator[tuple[PrivacyModel, GroupStats]]:
-        """Yield every model with what it judges: the people of each group, each of them once."""
+        """Yield every model with the groups it judges, in which each person counts once."""
         for member in self.model.members:
             stats = GroupStats(sizes)
             for key in member.histogram_keys():
@@ -203,7 +203,7 @@ class Promise:
                     yield rows
 
     def evidence(self, events: Events) -> tuple[Evidence, ...]:
-        """Return what every model achieves for the worst of all combinations, and how many violate it."""
+        """Return what every model achieves for the worst combination, and how many violate it."""
         worst: dict[int, list[float]] = {i: [] for i in range(len(self.model.members))}
         violations = [0] * len(self.model.members)
 
@@ -223,7 +223,7 @@ class Promise:
         )  # fmt: skip
 
     def _note(self, events: Events, rows: IntArray, note: Callable[[int, PrivacyModel, GroupStats], None]) -> None:
-        """Let every model judge some combinations."""
+        """Evaluate every model on some combinations."""
         ids, person = combination_ids(events, rows)
         count = int(person.max()) + 1
         pairs = np.unique(ids * count + person)
@@ -288,7 +288,7 @@ def _kinds(n: int) -> IntArray:
 
 
 def _small_classes(events: Events, size: int) -> tuple[BoolArray, list[tuple[tuple[int, int], int]]]:
-    """Return whose combinations have a number each that fits into memory, and ranges of such people, in pieces."""
+    """Return the people whose combinations can be numbered within memory, and ranges of such people, in pieces."""
     bounds = np.concatenate([[0], np.flatnonzero(np.diff(events.classes)) + 1, [len(events.classes)]])
     rows = events.starts[bounds]
     some = np.flatnonzero(np.diff(rows))
@@ -310,7 +310,7 @@ def _small_classes(events: Events, size: int) -> tuple[BoolArray, list[tuple[tup
 
 
 def combinations(events: Events, caps: IntArray, size: int, mark: BoolArray) -> Iterator[Callable[[], IntArray]]:
-    """Yield what makes the combinations with a marked event, in pieces: each with all people who have them."""
+    """Yield the events of combinations with a marked event, in pieces: each with all people who have them."""
     lean = np.flatnonzero(events.copy < caps[events.table])
     if not len(lean):
         return
@@ -351,20 +351,20 @@ def check_countable(events: Events, caps: IntArray, size: int) -> None:
             f"The people have about {many.sum():,.0f} combinations of {size} events, too many to count"
             f"{f'; {most}' if busy else ''}.",
             code="too-many-combinations",
-            hint="Lower 'knows', give event columns a coarser hierarchy, or leave out people with very many events.",
+            hint="Lower 'knows', give event columns a coarser hierarchy, or remove people with very many events.",
         )
 
 
 def _pieces(
     events: Events, counts: IntArray, caps: IntArray, size: int, mark: BoolArray
 ) -> Iterator[tuple[tuple[int, int], tuple[int, int], int]]:
-    """Yield ranges of people and of first items with at most so many combinations; a class is not torn but by items."""
+    """Yield ranges of people and of first items of limited size; a class is split only by items."""
     ends = np.append(np.flatnonzero(np.diff(events.classes)) + 1, len(events.classes))
     sums = np.concatenate([[0], np.cumsum(counts)])
     whole = (0, np.iinfo(np.int64).max)
     begin = 0
     while begin < len(counts):
-        # as many classes as fit, one at least
+        # as many classes as fit, at least one
         fits = ends[(ends > begin) & (sums[ends] - sums[begin] <= AT_ONCE)]
         end = int(fits[-1]) if len(fits) else int(ends[ends > begin][0])
         total = int(sums[end] - sums[begin])
@@ -373,7 +373,7 @@ def _pieces(
             low, high = int(events.item[rows].min()), int(events.item[rows].max()) + 1
             step = max(1, (high - low) * AT_ONCE // total)
             for first in range(low, high, step):
-                # no more than the class has in all; untouched memory costs nothing
+                # at most all of the class; untouched memory costs nothing
                 yield (begin, end), (first, min(first + step, high)), total
         elif total:
             yield (begin, end), whole, total
@@ -388,7 +388,7 @@ def _packed(digits: Iterable[AnyArray], base: int) -> IntArray:
 
 
 def _keys(events: Events, rows: IntArray) -> IntArray:
-    """Return a number for each combination that is the same for the same items that hang together in the same way."""
+    """Return a number for each combination, equal for equal items that are related in the same way."""
     items = events.item[rows]
     columns = list((items - items.min()).T)
     if events.nested and rows.shape[1] > 1:
@@ -397,7 +397,7 @@ def _keys(events: Events, rows: IntArray) -> IntArray:
 
 
 def _shape(events: Events, rows: IntArray, items: IntArray) -> IntArray:
-    """Return how the events hang together; the order of equal items does not matter."""
+    """Return how the events are related; the order of equal items does not matter."""
     size = rows.shape[1]
     base = len(events.above) + 1
     relation = {(i, j): events.relation(rows[:, i], rows[:, j]) for i in range(size) for j in range(i)}
@@ -416,7 +416,7 @@ def _shape(events: Events, rows: IntArray, items: IntArray) -> IntArray:
 
 
 def _counted(keys: IntArray) -> tuple[IntArray, IntArray]:
-    """Return the different keys and how often each occurs."""
+    """Return the distinct keys and how often each occurs."""
     ordered = np.sort(keys)
     new = np.ones(len(ordered), dtype=np.bool_)
     np.not_equal(ordered[1:], ordered[:-1], out=new[1:])
@@ -425,7 +425,7 @@ def _counted(keys: IntArray) -> tuple[IntArray, IntArray]:
 
 
 def _votes(groups: IntArray, person: IntArray, values: IntArray, n: int) -> Histogram:
-    """Return a histogram where each person counts for that one of the person's values that most of the group have."""
+    """Return a histogram where each person counts for the one of their values that most of the group have."""
     order = np.lexsort((person, values, groups))
     g, v, p = groups[order], values[order], person[order]
     once = np.ones(len(g), dtype=np.bool_)

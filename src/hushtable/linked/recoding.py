@@ -1,7 +1,7 @@
-"""How events are generalised: level by level along the hierarchies of their columns, class by class.
+"""Generalization of events: level by level along the hierarchies of their columns, class by class.
 
-Within a class every value is published in one way: at the lowest level, from a floor on, at which enough events of the
-class show the same node. What an adversary knows about an event then leads to one published item in each class.
+Within a class, all events with the same value publish it at the same level: the lowest one, not below a floor, at which
+enough events of the class show the same node. So a known event leads to one published item in each class.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from hushtable.table.coded_columns import QuasiColumn
 from hushtable.table.encode import encode
 from hushtable.table.plan import TablePlan
 
-__all__ = ["EventColumn", "Levels", "Recoded", "event_columns"]
+__all__ = ["EventColumn", "Levels", "RecodedEvents", "event_columns"]
 
 
 @dataclass(frozen=True)
@@ -41,7 +41,7 @@ class EventColumn:
 
     @cached_property
     def shown(self) -> tuple[tuple[IntArray, ...], tuple[str | None, ...]]:
-        """For each level, the number of the published label of each value; and the labels, equal ones once."""
+        """For each level, the number of each value's published label; and the distinct labels."""
         coded = self.column.coded
         known: dict[str | None, int] = {}
         named = [coded.labels[0], *map(self._labels, coded.labels[1:])]
@@ -50,7 +50,7 @@ class EventColumn:
         return tuple(n[level] for n, level in zip(numbers, coded.levels, strict=True)), tuple(known)
 
     def _labels(self, labels: Sequence[str | None]) -> Sequence[str | None]:
-        """Return labels that follow from their values alone: a mask is as long as the longest value of the column."""
+        """Return labels that depend on their values alone: a mask is as long as the longest value of the column."""
         naming = self.column.coded.naming
         if naming is None or naming.ranged or labels == (ROOT,):
             return labels
@@ -58,14 +58,14 @@ class EventColumn:
         return [text if text is None else f"{text}{ROOT}" for text in kept]
 
     def of_data(self) -> bool:
-        """Tell whether labels give the first and last value of the data: they might be of events that are dropped."""
+        """Whether labels show the smallest and largest value of the data, which dropped events might have."""
         coded = self.column.coded
         return bool(
             coded.naming and coded.naming.ranged and any(coded.naming.made(row).any() for row in coded.labels[1:-1])
         )
 
     def of_length(self) -> bool:
-        """Tell whether values are masked that differ in length: masks are counted from the longest value."""
+        """Whether masked values differ in length: masks are counted from the longest value."""
         naming, labels = self.column.coded.naming, self.column.coded.labels[0]
         return bool(naming and not naming.ranged and len({len(text) for text in labels if text is not None}) > 1)
 
@@ -73,8 +73,8 @@ class EventColumn:
     def generality(self) -> tuple[FloatArray, ...]:
         """For each level and value, how general it is: 0 to 1.
 
-        The mean of two shares: of the column's other values that the published one stands for, too, and of the steps
-        up to the root. The first alone would call a chapter of many codes nearly exact.
+        The mean of two shares: of the column's other values that the published cell also covers, and of the steps up to
+        the root. The first alone would call a chapter of many codes nearly exact.
         """
         coded = self.column.coded
         others, steps = max(coded.size - 1, 1), max(coded.height, 1)
@@ -86,7 +86,7 @@ class EventColumn:
         return found
 
     def only(self, rows: BoolArray) -> EventColumn:
-        """Return some of the rows."""
+        """Return the selected rows."""
         c = self.column
         return EventColumn(QuasiColumn(c.name, c.codes[rows], c.coded, c.weight, c.form, c.spellings))
 
@@ -101,7 +101,7 @@ class EventColumn:
 
 @dataclass(frozen=True)
 class Levels:
-    """What is searched: the lowest level of each column, and how many events have to show a node.
+    """A choice of the search: the lowest level of each column, and how many events must show a node.
 
     Attributes
     ----------
@@ -114,7 +114,7 @@ class Levels:
 
 
 @dataclass(frozen=True)
-class Recoded:
+class RecodedEvents:
     """The level of every event in every column; events that would show nothing are dropped.
 
     Attributes
@@ -123,9 +123,9 @@ class Recoded:
     cells : mapping of str to int64 array
         What each event shows, as a number.
     loss : float array
-        Of each event of all tables: 0 is nothing, 1 is everything.
+        One entry per event of all tables: 0 is none, 1 is everything.
     dropped : bool array
-        Of all events.
+        One entry per event of all tables.
     """
 
     levels: Mapping[str, list[AnyArray]]
@@ -136,7 +136,7 @@ class Recoded:
     @classmethod
     def of(
         cls, links: Links, columns: Mapping[str, Sequence[EventColumn]], classes: IntArray, chosen: Levels
-    ) -> Recoded:
+    ) -> RecodedEvents:
         """Choose the level of every event."""
         levels = {}
         for name in links.quasi:
@@ -148,8 +148,8 @@ class Recoded:
     @classmethod
     def at(
         cls, links: Links, columns: Mapping[str, Sequence[EventColumn]], levels: Mapping[str, list[AnyArray]]
-    ) -> Recoded:
-        """Return what events show, and lose, at given levels."""
+    ) -> RecodedEvents:
+        """Return what events show, and their loss, at given levels."""
         loss = np.zeros(links.n_events)
         dropped = np.zeros(links.n_events, dtype=np.bool_)
         cells: dict[str, IntArray] = {}
@@ -173,7 +173,7 @@ def event_columns(links: Links) -> dict[str, list[EventColumn]]:
     Raises
     ------
     PolicyError
-        If a hierarchy is made from the data: its labels would tell about events that are not published.
+        If a hierarchy is built from the data: its labels would reveal something about suppressed events.
     """
     found: dict[str, list[EventColumn]] = {}
     for name in links.quasi:
@@ -210,7 +210,7 @@ def _at(tables: Sequence[AnyArray], codes: AnyArray, levels: AnyArray) -> Any:
 
 
 def _levels(column: EventColumn, label: IntArray, floor: int, enough: int) -> AnyArray:
-    """Return the lowest level, from the floor on, at which enough events of the class show the same."""
+    """Return the lowest level, not below the floor, at which enough events of the class show the same node."""
     codes, height = column.column.codes, column.height
     found = np.full(len(codes), height, dtype=np.int8)
     for h in range(height - 1, min(floor, height) - 1, -1):

@@ -1,4 +1,4 @@
-"""A linked release: the same tables, with fresh random keys, whole or not at all."""
+"""A linked release: the same tables with fresh random keys, written completely or not at all."""
 
 from __future__ import annotations
 
@@ -23,13 +23,13 @@ from hushtable.io.files import read_table, write_table
 from hushtable.io.formulas import guard_table
 from hushtable.io.frames import to_arrow
 from hushtable.io.secret import keyed_hash, load_secret
-from hushtable.io.sql.access import writing_sql
-from hushtable.io.sql.place import SqlPlace
+from hushtable.io.sql import writing_sql
+from hushtable.io.sql_place import SqlPlace
 from hushtable.io.text import to_labels
 from hushtable.io.versions import FORMATS
 from hushtable.linked.links import Links, link
 from hushtable.linked.policy import LinkedPolicy, read_policy
-from hushtable.linked.recoding import EventColumn, Recoded
+from hushtable.linked.recoding import EventColumn, RecodedEvents
 from hushtable.linked.sources import addresses, read_events, read_linked
 from hushtable.linked.verify import LinkedVerification, promise_of, shown_cells, verify_linked
 from hushtable.params import typed
@@ -50,14 +50,14 @@ from hushtable.table.coins import Coins
 if TYPE_CHECKING:
     from hushtable.attacks.base import AttackResult
     from hushtable.ledger.describe import Described
-    from hushtable.ledger.key import Key
+    from hushtable.ledger.key import LedgerKey
     from hushtable.report.content.report import Report
     from hushtable.risk.before_after import RiskSummary
 
 __all__ = ["KIND", "LinkedRelease", "linked_measures", "open_linked", "publish_linked"]
 
 KIND = "linked"
-"""What ``release.json`` calls a release of linked tables."""
+"""The name in ``release.json`` for a release of linked tables."""
 
 _log = logging.getLogger(__package__)
 
@@ -69,15 +69,15 @@ class LinkedRelease:
     Attributes
     ----------
     tables : mapping of str to pyarrow.Table
-        What is published: rows sorted by what they show, then by their random keys.
+        The published tables: rows sorted by their cells, then by their random keys.
     policy : LinkedPolicy
     verification : LinkedVerification
     measures : mapping
-        What was lost, table by table. It depends on the original, so it is not published.
+        Information loss, table by table. It depends on the original, so it is not published.
     links : Links, optional
-        The original tables. A release that was opened from a folder has none.
+        The original tables, if they are known.
     origin : mapping of str to int64 array
-        For each published table, the original row of each row. It links rows to people.
+        For each published table, the original row of each row. It links rows to people, so it is private.
 
     Examples
     --------
@@ -122,13 +122,13 @@ class LinkedRelease:
         return link(self.tables, self.policy, published=True)
 
     def evidence(self) -> tuple[Evidence, ...]:
-        """Return what every model achieves for the worst that an adversary may know."""
+        """Return what every model achieves for the worst combination that an adversary may know."""
         links = self.published()
         events, promise = promise_of(links, *shown_cells(links))
         return promise.evidence(events)
 
     def summary(self) -> dict[str, Any]:
-        """Return what was done, as data; no value of a record."""
+        """Return a summary of the run as data, without any cell values."""
         rows = {name: table.num_rows for name, table in self.tables.items()}
         return {"hushtable": __version__, "kind": KIND, "rows": rows, **self.verification.as_dict(),
                 "measures": dict(self.measures)}  # fmt: skip
@@ -151,19 +151,19 @@ class LinkedRelease:
 
     @typed
     def risk(self, *, threshold: float = 0.09, comparison: Literal[">", ">="] = ">") -> RiskSummary:
-        """Assess how exposed people are to somebody who knows as many of their events as the policy says.
+        """Assess the risk from an adversary who knows as many events of a person as the policy says.
 
         Parameters
         ----------
         threshold : float
-            Above it a person is at risk.
+            Risk above which a person is at risk.
         comparison : {">", ">="}
 
         Returns
         -------
         RiskSummary
-            ``attributes``: nothing is known but attributes. ``events``: the most telling events that the policy lets
-            an adversary know. ``combinations``: how many of those there are, and how many only one person has.
+            ``attributes``: only attributes are known. ``events``: the most revealing events that the policy lets an
+            adversary know. ``combinations``: how many of those there are, and how many only one person has.
         """
         from hushtable.linked.risk import linked_risks
 
@@ -171,7 +171,7 @@ class LinkedRelease:
 
     @typed
     def attack(self, name: str, *, control: Mapping[str, Any] | None = None) -> AttackResult:
-        """Run one attack; ``hushtable.linked.attacks.ATTACKS`` names them.
+        """Run one attack from ``hushtable.linked.attacks.ATTACKS``.
 
         Parameters
         ----------
@@ -183,20 +183,20 @@ class LinkedRelease:
 
         return attack_release(self, [name], control=control)[0]
 
-    def described(self, key: Key, *, name: str = "", person: str | None = None) -> Described:
-        """Return what a ledger keeps of the release."""
+    def described(self, key: LedgerKey, *, name: str = "", person: str | None = None) -> Described:
+        """Return what a ledger stores about the release."""
         from hushtable.linked.ledger import describe_linked
 
         return describe_linked(self, key, name=name, person=person)
 
     @typed
     def sample(self, *, seed: int = 0) -> dict[str, pa.Table]:
-        """Draw tables with the original's columns and types from what is published, and from nothing else.
+        """Draw tables with the original's columns and types from the published tables alone.
 
-        Every generalised cell gets a value that is drawn evenly from those that the cell covers. A mask whose values
-        the policy does not list stays a mask, and a column that says nothing ('*') is left empty. Other cells, rows
-        and keys stay, so that every reference leads to the same row. A row that matches a person does so by chance.
-        All of it follows from public files and the seed, so no promise can be lost.
+        Every generalized cell gets a value drawn uniformly from those that it covers. A mask whose values the policy
+        does not list stays a mask, and a fully suppressed column ('*') is left empty. Other cells, rows and keys stay,
+        so every reference remains valid. A row that matches a person does so by chance. The result depends only on
+        public files and the seed, so it cannot weaken the release.
 
         Parameters
         ----------
@@ -223,19 +223,19 @@ class LinkedRelease:
         Parameters
         ----------
         path : path, optional
-            The HTML file. Without it nothing is written.
+            The HTML file. Defaults to writing nothing.
         template : str
-            Whose questions come first.
+            The audience of the report.
         attacks : bool or sequence of str
             All attacks, none, or those named.
         about : mapping or path, optional
             Dataset, purpose, organisation, signer.
         progress : callable, optional
         **parameters
-            Of the template: ``threshold``, ``comparison``.
+            Parameters of the template: ``threshold``, ``comparison``.
         """
         from hushtable.linked.report import report_linked
-        from hushtable.report.files import check_paths, write_report
+        from hushtable.report.page.page import check_paths, write_report
 
         if path is not None:
             check_paths(path)
@@ -253,7 +253,7 @@ class LinkedRelease:
         overwrite: bool = False,
         to: str | None = None,
     ) -> Path:
-        """Write all tables, ``policy.yaml`` and ``release.json``, all or nothing. The companion says what was lost.
+        """Write all tables, ``policy.yaml``, ``release.json`` and the private companion, all or nothing.
 
         Parameters
         ----------
@@ -262,12 +262,12 @@ class LinkedRelease:
             Defaults to the policy's.
         overwrite : bool
         to : str, optional
-            A database that gets the tables too, in one transaction: ``duckdb:///open.db?schema=NAME``.
+            A database to write the tables to as well, in one transaction: ``duckdb:///open.db?schema=NAME``.
 
         Raises
         ------
         VerificationError
-            If the tables break their promise, as those of an edited folder may.
+            If the tables violate the policy, as an edited folder may.
         """
         self.verification.raise_if_violated()
         ending = format or self.policy.output.format
@@ -281,12 +281,12 @@ class LinkedRelease:
             public = {**mark, **public, "files": {name: f"{name}.{ending}" for name in self.tables}}
             atomic_write_text(target / "release.json", json.dumps(public, indent=2) + "\n")
             if self.origin:
-                # whose row is whose: attacks score their guesses with it
+                # which row belongs to which person: attacks score their guesses with it
                 write_table(pa.table({"row": self.origin[self.policy.people]}), private / "rows.arrow")
             kept = {"kind": KIND, "release": mark["release"], "code_sha256": code_digest(), "input": self._input()}
             write_companion(private, target, {**kept, "measures": dict(self.measures)})
             if to is not None:
-                # the last step but the folder's appearing: what fails before leaves the database as it was
+                # last, just before the folder appears: any earlier failure leaves the database unchanged
                 places = [(SqlPlace.of(one), self.tables[name]) for name, one in addresses(to, self.tables).items()]
                 with writing_sql(places, overwrite=overwrite):
                     pass
@@ -311,9 +311,9 @@ def open_linked(
     ----------
     folder : path
     policy : LinkedPolicy, optional
-        What was promised. Defaults to the folder's ``policy.yaml``.
+        The policy to verify against. Defaults to the folder's ``policy.yaml``.
     original : mapping of str to DataFrame, or path or address, or several; optional
-        The very tables that were released. With them, the private companion is read too.
+        The exact tables that were released. With them, the private companion is read too.
     files : path, optional
         Base folder for files that the policy refers to. Defaults to the release's folder.
 
@@ -355,11 +355,11 @@ def open_linked(
 
 
 def linked_measures(folder: Path) -> dict[str, Any]:
-    """Return what a linked release lost, from its private companion: nothing else has it."""
+    """Return the information loss of a linked release from its private companion."""
     found: dict[str, Any] = read_companion(own_companion(folder), folder)["measures"]
     if not found:
-        raise UsageError("The release was saved from a copy that was opened without its original, so what it lost is "
-                         "not known.", code="needs-original",
+        raise UsageError("The release was saved from a copy that was opened without its original, so its "
+        "information loss is not known.", code="needs-original",
                          hint="Measure the folder that 'hushtable run' wrote.")  # fmt: skip
     return found
 
@@ -376,7 +376,7 @@ def _tables(original: Any, policy: LinkedPolicy) -> dict[str, pa.Table]:
 
 
 def _input_mark(links: Links) -> str:
-    """Return a keyed hash of who is in the tables, in which order, and of how many events there are."""
+    """Return a keyed hash of the people in the tables, their order, and the number of events."""
     people, secret = links.people, load_secret()
     parts = [repr({name: table.num_rows for name, table in links.tables.items()}).encode()]
     for key in links.policy.tables[links.policy.people].key:
@@ -392,7 +392,7 @@ def publish_linked(
     people: pa.Table,
     source_rows: IntArray,
     columns: Mapping[str, list[EventColumn]],
-    recoded: Recoded,
+    recoded: RecodedEvents,
     dropped: BoolArray,
     coins: Coins,
 ) -> tuple[dict[str, pa.Table], dict[str, IntArray]]:
@@ -409,7 +409,7 @@ def publish_linked(
     columns, recoded, dropped
         The events as they are published.
     coins : Coins
-        Deal the keys: nobody else can tell which original key a new one stands for.
+        Assign the keys: without the secret, nobody can tell which original key a new one stands for.
     """
     policy = links.policy
     keys = {
@@ -417,7 +417,7 @@ def publish_linked(
         for name in policy.parents() - {policy.people}
     }
     keys[policy.people] = _fresh(links, policy.people, np.ones(links.people.num_rows, dtype=np.bool_), coins)
-    # keys may have columns in common with those of the table above, which keep its number
+    # columns that a key shares with the key of the parent table keep the parent's number
     numbers = {policy.people: dict.fromkeys(policy.tables[policy.people].key, keys[policy.people])}
     first = _sorted(people, {key: values[source_rows] for key, values in numbers[policy.people].items()})
     tables, origin = {policy.people: first[0]}, {policy.people: source_rows[first[1]]}
@@ -444,9 +444,9 @@ def publish_linked(
 
 
 def _fresh(links: Links, name: str, kept: BoolArray, coins: Coins) -> IntArray:
-    """Return a new key for each published row of a table: 1, 2, 3, ... in an order that only the secret tells.
+    """Return a new key for each published row of a table: 1, 2, 3, ... in an order that depends on the secret.
 
-    Suppressed rows get none: gaps between the keys would say how many there are.
+    Suppressed rows get none: gaps between the keys would reveal how many there are.
     """
     lots = coins.purse(f"keys of {name}").lots_of_combinations(links.key_ranks(name))
     rows = np.flatnonzero(kept)
@@ -456,10 +456,10 @@ def _fresh(links: Links, name: str, kept: BoolArray, coins: Coins) -> IntArray:
 
 
 def _sorted(cells: pa.Table, keys: Mapping[str, IntArray]) -> tuple[pa.Table, IntArray]:
-    """Return a table with its keys, rows sorted by what they show and then by the keys, and their order."""
+    """Return a table with its keys, its rows sorted by their cells and then by the keys, and their order."""
     numbers = {name: pa.array(values) for name, values in keys.items()}
     whole = pa.table({**{name: cells[name] for name in cells.column_names}, **numbers})
     order = published_order(whole)
     names = [*keys, *cells.column_names]
-    # no value of a dropped row stays behind in a dictionary
+    # no value of a dropped row may remain in a dictionary
     return compact(whole.select(names).take(pa.array(order))), order

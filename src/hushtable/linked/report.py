@@ -17,8 +17,8 @@ from hushtable.registry import templates
 from hushtable.report.content.about import read_about
 from hushtable.report.content.base import finite
 from hushtable.report.content.privacy import Adversary, NotRun, RiskEvidence
-from hushtable.report.content.report import Facts, Provenance, Report, Rules, Treatment, Usefulness
-from hushtable.report.content.utility import ColumnEvidence, Depth, Measured
+from hushtable.report.content.report import Facts, Handling, Provenance, Report, Rules, Usefulness
+from hushtable.report.content.utility import ColumnEvidence, Depth, MeasureEvidence
 from hushtable.report.gather.attacks import evidence_of
 from hushtable.report.gather.privacy import banded, models_found, risk_numbers, tried_out
 from hushtable.report.gather.provenance import MISSING, files_in, input_hash, report_time
@@ -31,26 +31,26 @@ if TYPE_CHECKING:
 __all__ = ["report_linked"]
 
 _KNOWS = {
-    "events": "attributes and the most telling events that the policy lets an adversary know, and that the person is "
+    "events": "attributes and the most revealing events that the policy lets an adversary know, and that the person is "
     "in the tables",
     "attributes": "attributes, and that the person is in the tables",
 }
 _RECODING = (
-    "people are divided into classes by their attributes; within a class, events are generalised along their "
-    "hierarchies, and events that would still identify somebody are left out"
+    "people are divided into classes by their attributes; within a class, events are generalized along their "
+    "hierarchies, and events that would still identify someone are suppressed"
 )
 _ALGORITHMS = {
-    "greedy": "Tries sizes of classes and levels on a sample, and drops the rarest event of what still fails.",
-    "exact": "Tries all levels and all sets of events to leave out, and takes the choice that loses least.",
+    "greedy": "Tries class sizes and levels on a sample, and drops the rarest event of each failing combination.",
+    "exact": "Tries all levels and all sets of events to suppress, and takes the choice with the least loss.",
 }
 _LIMITS = (
-    "Number of events: the promise is about up to as many events as 'knows' says. Somebody who knows how many events a "
-    "person has may find the person, except in tables with 'counts: true' or 'knows: all'.",
-    "The code is public. With a model of sensitive values, which events are left out depends on those values. Secret "
-    "coins decide between equally rare events, but no guard covers linked tables.",
+    "Number of events: the promise covers up to as many events as 'knows' says. An adversary who knows how many "
+    "events a person has may find the person, except in tables with 'counts: true' or 'knows: all'.",
+    "The code is public. With a model of sensitive values, the choice of suppressed events depends on those values. "
+    "Secret coins break ties between equally rare events, but no guard covers linked tables.",
 )
 _USEFUL = ((0.5, "useful"), (0.2, "coarse"), (0.0, "nearly empty"))
-"""The share of the detail of events that is left, from which on a release is called so."""
+"""Grades of a release, by the smallest share of the detail of events that is left."""
 
 
 def report_linked(
@@ -77,7 +77,7 @@ def report_linked(
     before, after = exposed(release.original()), exposed(release.published())
     results, refused = play_linked(release, attacks, progress=lambda share, what: step(0.3 + 0.6 * share, what))
     tried = tuple(evidence_of(result, ATTACKS[result.name].learns) for result in results)
-    step(0.9, "putting it together")
+    step(0.9, "writing the report")
     policy = release.policy
     shown = {c.name for c in _columns(release)} | set(policy.sensitive())
     facts = Facts(
@@ -104,7 +104,7 @@ def report_linked(
 
 
 def _worded(report: Report, release: LinkedRelease, before: Exposed, after: Exposed) -> Report:
-    """Say what is particular about several tables."""
+    """Add what is specific to linked tables."""
     policy, rows = release.policy, {name: table.num_rows for name, table in release.tables.items()}
     people = rows.pop(policy.people)
     knows = "all" if policy.knows == "all" else f"up to {policy.knows}"
@@ -118,7 +118,7 @@ def _worded(report: Report, release: LinkedRelease, before: Exposed, after: Expo
             "what": what,
             "figures": (
                 *report.summary.figures,
-                (count(after.unique), "combinations of known events that one person alone has",
+                (count(after.unique), "combinations of known events that only one person has",
                  f"before: {count(before.unique)} of {count(before.combinations)}"),
             ),
             "assumptions": (
@@ -177,19 +177,19 @@ def _provenance(release: LinkedRelease) -> Provenance:
     )
 
 
-def _treatment(release: LinkedRelease, after: Exposed) -> Treatment:
+def _treatment(release: LinkedRelease, after: Exposed) -> Handling:
     policy, tables = release.policy, release.tables
     share, people = float(release.measures["suppressed"]), release.verification.people
     missing = Missing(policy.missing)
     gone = sum(release.original().tables[name].num_rows - tables[name].num_rows for name in policy.events)
-    return Treatment(
+    return Handling(
         released=sum(table.num_rows for table in tables.values()),
         counterfeits=0,
         suppressed=gone,
         suppressed_share=share,
         suppression_limit=policy.suppression,
-        suppression_meaning="Suppressed events are removed with everything that belongs to them; nobody is left out. "
-        f"The policy allows up to {policy.suppression:.2%} of the events to be left out.",
+        suppression_meaning="Suppressed events are removed with everything that belongs to them; no person is removed. "
+        f"The policy allows up to {policy.suppression:.2%} of the events to be suppressed.",
         people=people,
         classes=release.verification.classes,
         smallest=float(after.classes.min()),
@@ -206,7 +206,7 @@ def _columns(release: LinkedRelease) -> Iterator[ColumnEvidence]:
     policy = release.policy
     done = {
         Role.IDENTIFIER: "removed", Role.DROP: "removed", Role.SENSITIVE: "published as in the input",
-        Role.INSENSITIVE: "published as in the input", Role.QUASI: "generalised within classes of people",
+        Role.INSENSITIVE: "published as in the input", Role.QUASI: "generalized within classes of people",
     }  # fmt: skip
     for name, table in policy.tables.items():
         for key in dict.fromkeys((*table.key, *policy.by(name))):
@@ -220,7 +220,7 @@ def _columns(release: LinkedRelease) -> Iterator[ColumnEvidence]:
                 listed = ", ".join(
                     f"{percent(s)} {'exact' if i == 0 else f'{i} up'}" for i, s in enumerate(of_kept) if s
                 )
-                words = f"generalised along its hierarchy: {listed}"
+                words = f"generalized along its hierarchy: {listed}"
                 yield _column(f"{name}.{column}", str(settings.role), settings.kind, words, of_kept)
             else:
                 yield _column(f"{name}.{column}", str(settings.role), settings.kind, words)
@@ -234,19 +234,19 @@ def _column(name: str, role: Any, kind: Any, words: str, shares: Sequence[float]
     )  # fmt: skip
 
 
-def _measures(release: LinkedRelease) -> Iterator[Measured]:
+def _measures(release: LinkedRelease) -> Iterator[MeasureEvidence]:
     words = {
         "kept": ("share of the events that are published", "higher"),
         "generality": ("how general published events are: 0 is exact, 1 says nothing", "lower"),
-        "order_kept": ("share of a person's neighbouring events whose order is still known", "higher"),
+        "order_kept": ("share of a person's consecutive events whose order is still known", "higher"),
     }
     lost = release.measures
-    yield Measured(name="people: ncp", summary="share of the detail of attributes that is gone",
+    yield MeasureEvidence(name="people: ncp", summary="share of the detail of attributes that is lost",
                    value=finite(lost["people"]["ncp"]), better="lower")  # fmt: skip
     for name, entry in lost["tables"].items():
         for key, (summary, better) in words.items():
             if key in entry:
-                yield Measured.model_validate(
+                yield MeasureEvidence.model_validate(
                     {"name": f"{name}: {key.replace('_', ' ')}", "summary": summary, "value": finite(entry[key]),
                      "better": better}
                 )  # fmt: skip

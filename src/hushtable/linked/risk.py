@@ -1,9 +1,9 @@
-"""Risks of linked tables: who is found by attributes and by as many events as the policy lets an adversary know.
+"""Risks of linked tables: who can be found by attributes and the events that an adversary may know.
 
-A person's risk is 1 / (people who match), for the events of this person that fewest people match: up to ``knows`` of
-them, at most as many of each table as that table's ``knows`` says. Repeated and related events are read as the promise
-reads them. Original tables are judged by their own values, the release by its published cells. An adversary who knows
-fewer events, or less telling ones, finds fewer people.
+A person's risk is 1 / (people who match), for those events of the person that fewest people match: up to ``knows`` of
+them, at most as many of each table as that table's ``knows`` says. Repeated and related events have the same meaning as
+in the promise. Original tables are judged by their own values, the release by its published cells. An adversary who
+knows fewer or less revealing events finds fewer people.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from hushtable.linked.verify import promise_of, shown_cells
 from hushtable.release.exposure import Exposure
 from hushtable.risk.base import Finding
 from hushtable.risk.before_after import BeforeAfter, RiskSummary
-from hushtable.risk.linkage import Linkage, summarise
+from hushtable.risk.linkage import LinkageRisks, summarise
 
 if TYPE_CHECKING:
     from hushtable.linked.release import LinkedRelease
@@ -28,26 +28,26 @@ if TYPE_CHECKING:
 __all__ = ["MEANINGS", "Exposed", "KnownEvents", "exposed", "linked_risks"]
 
 MEANINGS = {
-    "attributes": "Chance of finding somebody whose attributes alone are known: 1 / (people in the class).",
-    "events": "Chance of finding somebody whose attributes and most telling events are known: 1 / (people who match).",
-    "combinations": "What may be known of people's attributes and events, and how much of it one person alone has.",
+    "attributes": "Chance of finding a person if only attributes are known: 1 / (people in the class).",
+    "events": "Chance of finding a person by attributes and the most revealing events: 1 / (people who match).",
+    "combinations": "Combinations of attributes and events that may be known, and how many only one person has.",
 }
-"""What each risk is, in words."""
+"""Description of each risk."""
 
 
 @dataclass(frozen=True)
 class KnownEvents(Finding):
-    """What adversaries may know of events, and how much of it only one person has.
+    """The combinations that adversaries may know, and how many of them only one person has.
 
     Attributes
     ----------
     combinations : int
-        Different combinations of attributes and known events.
+        Distinct combinations of attributes and known events.
     of_one_person : int
-        Those that one person alone has.
+        Those that only one person has.
     share_of_one_person : float
     people_found : int
-        People whom one of those leads to.
+        People who have one of those.
     """
 
     combinations: int
@@ -63,9 +63,9 @@ class Exposed:
     Attributes
     ----------
     classes : int64 array
-        The people with equal attributes, of each person.
+        Number of people with the same attributes as each person.
     crowds : int64 array
-        The fewest people who match what may be known of each person.
+        Fewest people who match what may be known about each person.
     n_classes, combinations, unique : int
     """
 
@@ -81,8 +81,8 @@ class Exposed:
             self.combinations, self.unique, self.unique / self.combinations, int(np.count_nonzero(self.crowds == 1))
         )
 
-    def linkage(self, people: IntArray, threshold: float, comparison: str) -> Linkage:
-        """Return the chances of finding people, given how many match each."""
+    def linkage(self, people: IntArray, threshold: float, comparison: str) -> LinkageRisks:
+        """Return the chances of finding people, given the number of people who match each."""
         chance: FloatArray = 1 / people
         each = Exposure((), (), (), np.ones(len(people), dtype=np.int64))
         return replace(summarise(each, chance, "table", threshold, comparison), classes=self.n_classes)

@@ -22,7 +22,7 @@ from hushtable.io.text import to_labels
 from hushtable.kernels.xxhash import hash_rows
 from hushtable.linked.events import Events, joint_codes
 from hushtable.linked.exact import least_loss
-from hushtable.linked.greedy import Outcome, choose_levels, recode_events
+from hushtable.linked.greedy import LinkedOutcome, choose_levels, recode_events
 from hushtable.linked.links import Links, cell_codes, link, of_table
 from hushtable.linked.loss import losses
 from hushtable.linked.policy import LinkedPolicy
@@ -38,7 +38,7 @@ from hushtable.table.encode import encode as encode_table
 __all__ = ["anonymize_linked", "check_data"]
 
 LARGEST = 10_000
-"""People in a class that are tried at most, unless the policy asks for more: attributes say nothing then."""
+"""Largest class size to try, unless the policy asks for more: beyond it, attributes say nothing."""
 
 _log = logging.getLogger(__package__)
 
@@ -52,8 +52,8 @@ def anonymize_linked(
     Parameters
     ----------
     tables : mapping of str to DataFrame
-        One for each table of the policy. Spark brings its own to the driver, where the work is done: the release is the
-        same as that of local tables.
+        One for each table of the policy. Tables of Spark are collected on the driver, where the work is done, so the
+        release is the same as for local tables.
     policy : LinkedPolicy
     progress : callable, optional
 
@@ -87,7 +87,7 @@ def anonymize_linked(
     _check_known(links, columns)
     report(0.1, "choosing how coarse people and events become")
     found = _tried(links, columns, coins, report)
-    report(0.5, "generalising events")
+    report(0.5, "generalizing events")
     outcome = found.outcome(links, columns, coins)
     _check_budget(links, outcome)
     report(0.8, "publishing")
@@ -105,7 +105,7 @@ def anonymize_linked(
 
 
 def _held(tables: Mapping[str, Any], progress: Progress) -> dict[str, pa.Table]:
-    """Return the tables as Arrow; those of Spark come to the driver."""
+    """Return the tables as Arrow; those of Spark are collected on the driver."""
     frames = {name: table for name, table in tables.items() if is_spark_frame(table)}
     if not frames:
         return {name: to_arrow(table) for name, table in tables.items()}
@@ -117,7 +117,7 @@ def _held(tables: Mapping[str, Any], progress: Progress) -> dict[str, pa.Table]:
 
 @dataclass(frozen=True)
 class _Tried:
-    """One size of classes, and what is lost with it on a sample."""
+    """One class size, and its loss on a sample."""
 
     crowd: int
     release: Release
@@ -126,8 +126,8 @@ class _Tried:
     people_loss: float
     loss: float
 
-    def outcome(self, links: Links, columns: Mapping[str, list[EventColumn]], coins: Coins) -> Outcome:
-        """Return all events, generalised in this way."""
+    def outcome(self, links: Links, columns: Mapping[str, list[EventColumn]], coins: Coins) -> LinkedOutcome:
+        """Return all events, generalized in this way."""
         if links.policy.algorithm == "exact":
             lots = _lots(links, coins, links.policy.events)
             every = np.concatenate([np.empty(0, dtype=np.int64), *lots.values()])
@@ -138,12 +138,12 @@ class _Tried:
 def _tried(
     links: Links, columns: Mapping[str, list[EventColumn]], coins: Coins, report: Callable[[float, str], object]
 ) -> _Tried:
-    """Return the size of classes that loses least: larger ones are tried until the loss grows."""
+    """Return the class size with the least loss: larger ones are tried until the loss grows."""
     policy, n = links.policy, links.people.num_rows
     least = policy.model().min_group_size()
     best: _Tried | None = None
     crowd = max(least, policy.crowd or min(10 * least, n // 20))
-    # from both ends: several steps may have to be taken together to help
+    # from both ends: sometimes only several steps together help
     tops = {(name, c.column.name): c.height - 1 for name, own in columns.items() for c in own}
     levels, coarse = Levels({}, 2 * least), Levels(tops, 2 * least)
     while True:
@@ -187,7 +187,7 @@ def _attributes(links: Links) -> pa.Table:
     return links.people.select([c for c in links.people.column_names if c in columns])
 
 
-def _check_budget(links: Links, outcome: Outcome) -> None:
+def _check_budget(links: Links, outcome: LinkedOutcome) -> None:
     share = float(outcome.dropped.mean()) if len(outcome.dropped) else 0.0
     if share > links.policy.suppression:
         raise NotFound(
@@ -198,7 +198,7 @@ def _check_budget(links: Links, outcome: Outcome) -> None:
 
 
 def _check_known(links: Links, columns: Mapping[str, list[EventColumn]]) -> None:
-    """Refuse, before the work, what would take hours to count."""
+    """Refuse policies that would take hours to count, before any work."""
     policy = links.policy
     known = {name: policy.known(name) for name in links.quasi}
     some = [name for name in links.quasi if known[name] != "all"]
@@ -232,7 +232,7 @@ def _coins(links: Links) -> Coins:
 
 
 def _lots(links: Links, coins: Coins, names: Sequence[str]) -> dict[str, IntArray]:
-    """Return a secret number for each event that depends on what it holds and whose it is, not on the order of rows."""
+    """Return a secret number for each event, from its cells and its person, whatever the order of rows."""
     people = [_ranks(links.people[key]) for key in links.policy.tables[links.policy.people].key]
     found = {}
     for name in names:
@@ -243,7 +243,7 @@ def _lots(links: Links, coins: Coins, names: Sequence[str]) -> dict[str, IntArra
 
 
 def _ranks(column: pa.ChunkedArray, digest: hashlib._Hash | None = None) -> IntArray:
-    """Return the rank of each cell among the column's texts, 0 for none; the texts go into a digest."""
+    """Return the rank of each cell among the column's texts, 0 for empty cells; hash the texts into a digest."""
     one = encode(column)
     texts = to_labels(one.dictionary).cast(pa.large_string())
     ranks = value_ranks(texts)
@@ -255,10 +255,10 @@ def _ranks(column: pa.ChunkedArray, digest: hashlib._Hash | None = None) -> IntA
 
 
 def _in_order(links: Links, coins: Coins) -> Links:
-    """Sort events by lot, where which of a person's equal events is dropped can be seen in the others.
+    """Shuffle events secretly if the remaining ones could show which of a person's equal events was dropped.
 
-    Neither the order of rows nor what the events hold may decide that: whoever knows the rule would learn about the
-    dropped one from those that are left.
+    Neither the order of rows nor the events' cells may decide that: an adversary who knows the rule would learn about
+    the dropped event from the remaining ones.
     """
     policy = links.policy
     names = [n for n in policy.events if links.nested or policy.counted or _shows_more(policy, n)]
@@ -278,12 +278,12 @@ def _in_order(links: Links, coins: Coins) -> Links:
 
 
 def _shows_more(policy: LinkedPolicy, name: str) -> bool:
-    """Whether equal events of a table may differ in what is published of them."""
+    """Whether equal events of a table may differ in other published cells."""
     return any(c.role.published and c.role is not Role.QUASI for c in policy.tables[name].columns.values())
 
 
 def check_data(tables: Mapping[str, Any], policy: LinkedPolicy) -> dict[str, Any]:
-    """Match keys and read columns without anonymizing: say what a run would begin with."""
+    """Match keys and read columns without anonymizing, as at the beginning of a run."""
     links = link(_held(tables, quietly), policy)
     columns = event_columns(links)
     with of_table(policy.people):

@@ -66,7 +66,7 @@ def _silent(column: pa.ChunkedArray, plan: ColumnPlan) -> bool:
 
 
 def check_sample_folder(folder: Path) -> None:
-    """Refuse a folder that a sample must not be written to: one of a release, in one, or one that is there."""
+    """Refuse a folder that exists, or that is inside a release."""
     place = Path(os.path.realpath(folder))
     check_outside(folder, "a sample")
     if place.exists():
@@ -76,12 +76,12 @@ def check_sample_folder(folder: Path) -> None:
 def write_linked_sample(
     release: LinkedRelease, folder: str | os.PathLike[str], *, seed: int = 0, format: str = "csv"
 ) -> dict[str, Any]:
-    """Draw tables into a new folder, with ``sample.json``, which says that they are drawn; return what it says.
+    """Draw tables into a new folder, with a ``sample.json`` that describes them; return its contents.
 
     Raises
     ------
     OutputError
-        If the folder is there, or is in the folder of a release. Nothing is written then.
+        If the folder exists, or is inside the folder of a release. Nothing is written then.
     """
     target = Path(folder)
     check_sample_folder(target)

@@ -1,8 +1,8 @@
 """Dropping events until the promise holds.
 
-Every combination of events that fails loses its rarest item, in all people who match it: what is left of the
-combination is then known of nobody. Fewer events may make other combinations fail, so this is repeated until nothing
-changes. It ends, since events only ever go, and people without events are a class that satisfies the models.
+Every failing combination of events loses its rarest item, for all people who match it, so that nobody matches it any
+longer. Fewer events may make other combinations fail, so this is repeated until nothing changes. It ends, since the
+number of events only falls, and a class of people without events satisfies the models.
 """
 
 from __future__ import annotations
@@ -16,17 +16,17 @@ from hushtable.arrays import BoolArray, IntArray
 from hushtable.errors import NotFound
 from hushtable.linked.events import Events, joint_codes
 from hushtable.linked.links import Links
-from hushtable.linked.promise import Promise
+from hushtable.linked.promise import LinkedPromise
 from hushtable.linked.verify import promise_of
 from hushtable.table.coins import Coins
 
 __all__ = ["part_of", "settle"]
 
 COMPARED = 12
-"""Of each person's events, how many decide who is similar."""
+"""Number of each person's events that are compared to find similar people."""
 
 AT_ONCE = 10
-"""Of the items of people whose events are to be equal, the rarest tenth goes at once."""
+"""Share of the rarest items that is dropped at once from people whose events must become equal."""
 
 
 def settle(
@@ -47,12 +47,12 @@ def settle(
     cells : mapping of str to int64 array
         What each event shows.
     dropped : bool array
-        Events that are dropped already.
+        Events that have already been dropped.
     coins : Coins
-        Decide between items that are equally rare: with models of sensitive values nobody may foresee it.
+        Break ties between equally rare items: with models of sensitive values, nobody may be able to predict them.
     rounds : int, optional
-        How often combinations are counted, at most. Few rounds drop nearly all that has to go: enough to compare
-        choices, never to publish one.
+        Most rounds of counting. A few rounds drop nearly all that must go, which is enough to compare choices, but not
+        to publish one.
 
     Raises
     ------
@@ -92,7 +92,7 @@ def _settled(
                 events = events.keep(keep)
             else:
                 nodes, events, promise = part_of(links, classes, cells, alive)
-                # with events, sensitive values go
+                # dropping events drops their sensitive values
                 _check_classes(promise, events)
                 touched, rebuilt = None, True
         if done == rounds or (not rebuilt and not changed.any()):
@@ -103,14 +103,14 @@ def _settled(
 
 def part_of(
     links: Links, classes: IntArray, cells: Mapping[str, IntArray], alive: BoolArray
-) -> tuple[IntArray, Events, Promise]:
-    """Return what is left: the number of each event among all, the events, and what has to hold."""
+) -> tuple[IntArray, Events, LinkedPromise]:
+    """Return the remaining events: the number of each among all, the events, and the promise."""
     own = {name: alive[links.offsets[name] :][: len(cells[name])] for name in cells}
     kept = {name: cells[name][own[name]] for name in cells}
     return np.flatnonzero(alive), *promise_of(links.only(alive), classes, kept)
 
 
-def _check_classes(promise: Promise, events: Events) -> None:
+def _check_classes(promise: LinkedPromise, events: Events) -> None:
     _, good = promise.judge_classes(events)
     if not good.all():
         raise NotFound(
@@ -119,8 +119,8 @@ def _check_classes(promise: Promise, events: Events) -> None:
         )
 
 
-def _victims(events: Events, promise: Promise, size: int, touched: BoolArray | None, coins: Coins) -> BoolArray:
-    """Return the rows to drop: in each failing combination those of its rarest item, as many as it takes."""
+def _victims(events: Events, promise: LinkedPromise, size: int, touched: BoolArray | None, coins: Coins) -> BoolArray:
+    """Return the rows to drop: in each failing combination, as many rows of its rarest item as it takes."""
     marked = np.zeros(len(events.item), dtype=np.bool_)
     rarity: IntArray | None = None
     for found in promise.judge_size(events, size, touched):
@@ -132,12 +132,12 @@ def _victims(events: Events, promise: Promise, size: int, touched: BoolArray | N
             lots = coins.words(f"rarest {size}", len(support))
             rarity = np.empty(len(support), dtype=np.int64)
             rarity[np.lexsort((lots, support))] = np.arange(len(support))
-        # of equal items the last one is taken, which keeps the others
+        # among equal items, drop the last one, which keeps the others
         turned = rows[:, ::-1]
         marked[turned[np.arange(len(rows)), rarity[events.item[turned]].argmin(axis=1)]] = True
     if not marked.any():
         return marked
-    # later copies of an event go before earlier ones
+    # later copies of an event are dropped before earlier ones
     so_far = np.cumsum(marked)
     first = np.arange(len(marked)) - events.copy
     return np.asarray(so_far - so_far[first] + marked[first] > 0)
@@ -146,15 +146,15 @@ def _victims(events: Events, promise: Promise, size: int, touched: BoolArray | N
 def _equalised(
     links: Links, classes: IntArray, cells: Mapping[str, IntArray], alive: BoolArray, coins: Coins, rounds: int | None
 ) -> BoolArray:
-    """Drop events of tables that are known altogether until enough people have equal ones, or equally many."""
+    """Drop events of tables that are known completely until enough people have equal or equally many events."""
     everything = [name for name in links.quasi if links.policy.known(name) == "all"]
     tables = [name for name in links.policy.events if name in everything or name in links.policy.counted]
     node = np.concatenate([links.offsets[n] + np.arange(links.tables[n].num_rows) for n in tables])
     person = np.concatenate([links.person[n] for n in tables])
-    # where only the number is known, all events are alike
+    # if only the number is known, all events are alike
     kind = _paths(links, {n: cells[n] if n in everything else links.owner[n] * 0 for n in tables}, tables)
     if links.policy.counted:
-        # which of a person's events go is for the secret to say
+        # the secret decides which of a person's events are dropped
         mixed = np.argsort(coins.words("equally many", links.n_events)[node], kind="stable")
         node, person, kind = node[mixed], person[mixed], kind[mixed]
     alive = _shared(links, classes, (node, person, kind), alive, coins)
@@ -166,7 +166,7 @@ def _equalised(
         unsettled = np.zeros(len(classes), dtype=np.bool_)
         unsettled[events.people[~good[events.classes]]] = True
         if rounds:
-            # a choice that leaves people unlike anybody else has to drop at most their events
+            # if people remain unique, dropping all of their events is always enough
             alive[node[unsettled[person]]] = False
             return links.alive(~alive)
         open_rows = np.flatnonzero(alive[node] & unsettled[person])
@@ -189,7 +189,7 @@ def _equalised(
 
 
 def _paths(links: Links, cells: Mapping[str, IntArray], tables: Sequence[str]) -> IntArray:
-    """Return what each event shows, with what those show that it hangs on, as numbers over several tables."""
+    """Return what each event and the events that it belongs to show, as numbers over several tables."""
     found: dict[str, IntArray] = {}
     shift = 0
     for name in tables:
@@ -204,10 +204,10 @@ def _paths(links: Links, cells: Mapping[str, IntArray], tables: Sequence[str]) -
 def _shared(
     links: Links, classes: IntArray, rows: tuple[IntArray, IntArray, IntArray], alive: BoolArray, coins: Coins
 ) -> BoolArray:
-    """Form groups of people of a class with similar events, and keep what all of a group have.
+    """Form groups of people with similar events within a class, and keep the events that all of a group have.
 
-    People are sorted by their events, the most frequent ones of the class first; neighbours become groups. Where tables
-    hang on tables, people of a group may still differ in which event hangs on which.
+    People are sorted by their events, the most frequent ones of the class first; adjacent people form groups. If tables
+    belong to tables, people of a group may still differ in which event belongs to which.
     """
     node, person, kind = (one[alive[rows[0]]] for one in rows)
     n = len(classes)
@@ -223,7 +223,7 @@ def _shared(
     keys = np.full((COMPARED, n), len(lots), dtype=np.int64)
     first = order[place < COMPARED]
     keys[place[place < COMPARED], person[first]] = rank[item[first]]
-    # between people with the same first events the secret decides
+    # the secret breaks ties between people with the same first events
     own = coins.purse("similar people").lots_of_combinations(links.key_ranks(links.policy.people))
     queue = np.lexsort((own, *keys[::-1], classes))
     begins = np.searchsorted(classes[queue], classes[queue])
@@ -238,7 +238,7 @@ def _shared(
 
 
 def _numbered(person: IntArray, kind: IntArray) -> IntArray:
-    """Tell copies of an event of a person apart: the first, the second and so on."""
+    """Distinguish copies of a person's event: the first, the second, and so on."""
     order = np.lexsort((kind, person))
     p, k = person[order], kind[order]
     new = np.ones(len(p), dtype=np.bool_)
@@ -250,7 +250,7 @@ def _numbered(person: IntArray, kind: IntArray) -> IntArray:
 
 
 def _reopened(events: Events, classes: IntArray, sizes: IntArray, good: BoolArray, unsettled: BoolArray) -> BoolArray:
-    """Return people whose events go, too: the smallest satisfied group of each class with people left over."""
+    """Return people whose events are dropped too: the smallest satisfied group of each class with people left over."""
     group = np.empty(len(classes), dtype=np.int64)
     group[events.people] = events.classes
     lacking = np.unique(classes[unsettled])

@@ -32,7 +32,7 @@ def read_linked(sources: Sequence[str | Path], policy: LinkedPolicy) -> dict[str
     Raises
     ------
     DataError
-        If two files are of one table.
+        If two files have the same table.
 
     Examples
     --------
@@ -48,7 +48,7 @@ def read_linked(sources: Sequence[str | Path], policy: LinkedPolicy) -> dict[str
     ['people', 'visits']
     """
     if len(sources) == 1 and is_database(sources[0]):
-        from hushtable.io.sql.access import read_schema, schema_address
+        from hushtable.io.sql import read_schema, schema_address
 
         return read_schema(schema_address(str(sources[0]), None), list(policy.tables))
     return {name: read_events(Path(file)) for name, file in _files(sources).items()}
@@ -83,7 +83,7 @@ def reading_linked(
     """
     if not spark:
         if master is not None:
-            raise UsageError("A master is Spark's.", code="master", hint="Choose the engine spark.")
+            raise UsageError("Only the engine 'spark' has a master.", code="master", hint="Choose the engine spark.")
         yield read_linked(sources, policy)
         return
     if importlib.util.find_spec("pyspark") is None:
@@ -104,26 +104,26 @@ def addresses(database: str, tables: Iterable[str]) -> dict[str, str]:
     Raises
     ------
     UsageError
-        If it is no database, or the address names one table.
+        If it is not a database, or the address names one table.
 
     Examples
     --------
     >>> addresses("duckdb:///open.db?schema=ward", ["people"])
     {'people': 'duckdb:///open.db?schema=ward&table=people'}
     """
-    from hushtable.io.sql.access import schema_address
+    from hushtable.io.sql import schema_address
 
     whole = Url.of(schema_address(database, None))
     return {name: whole.with_options(table=name).secret() for name in tables}
 
 
 def check_database(to: str, policy: LinkedPolicy, sources: Sequence[str | Path], *, overwrite: bool) -> None:
-    """Refuse, before the work, a database that the release cannot be written to.
+    """Refuse a database that the release cannot be written to, before any work.
 
     Raises
     ------
     OutputError
-        If a table is there already, or is one of those that are read.
+        If a table already exists, or is one of the sources.
     """
     from hushtable.release.addresses import check_address
 
@@ -135,12 +135,12 @@ def check_database(to: str, policy: LinkedPolicy, sources: Sequence[str | Path],
 
 
 def is_database(source: str | Path) -> bool:
-    """Tell whether a source is the address of a database."""
+    """Whether a source is the address of a database."""
     return is_url(source) and Url.of(str(source)).scheme in DATABASES
 
 
 def read_events(file: Path, *, unescape_formulas: bool = False) -> pa.Table:
-    """Read a table that may have no rows: nothing may have happened to anybody."""
+    """Read a table that may have no rows: perhaps there were no such events."""
     try:
         return read_table(file, unescape_formulas=unescape_formulas)
     except DataError as error:

@@ -10,11 +10,11 @@ import numpy as np
 import pyarrow as pa
 
 from hushtable.arrays import AnyArray, IntArray
-from hushtable.errors import VerificationError
+from hushtable.errors import VerificationError, counted
 from hushtable.linked.events import Events, Lists, joint_codes
 from hushtable.linked.links import Links, cell_codes, link, of_table
 from hushtable.linked.policy import LinkedPolicy
-from hushtable.linked.promise import Promise, Sensitive
+from hushtable.linked.promise import LinkedPromise, Sensitive
 from hushtable.params import typed
 from hushtable.schema.columns import Role
 from hushtable.table.coded_columns import SensitiveColumn
@@ -22,7 +22,7 @@ from hushtable.table.encode import sensitive_column
 from hushtable.table.reference import Attribute, Reference
 
 __all__ = [
-    "Combinations",
+    "CombinationFindings",
     "LinkedVerification",
     "judge_links",
     "promise_of",
@@ -34,8 +34,8 @@ __all__ = [
 
 
 @dataclass(frozen=True)
-class Combinations:
-    """What was found about the combinations of events of the same tables."""
+class CombinationFindings:
+    """The result for all combinations of events of the same tables."""
 
     tables: tuple[str, ...]
     combinations: int
@@ -43,9 +43,10 @@ class Combinations:
     smallest: int
 
     def words(self) -> str:
-        """Say it in a sentence."""
+        """The result in a sentence."""
         what = " + ".join(self.tables) or "no event known"
-        return f"{what}: {self.failing:,} of {self.combinations:,} combinations fail; smallest crowd {self.smallest:,}"
+        fail = f"of {counted(self.combinations, 'combination fails', 'combinations fail')}"
+        return f"{what}: {self.failing:,} {fail}; smallest crowd {self.smallest:,}"
 
 
 @dataclass(frozen=True)
@@ -55,14 +56,14 @@ class LinkedVerification:
     Attributes
     ----------
     people, classes, events : int
-    found : tuple of Combinations
-        By which tables the known events are of; the first is about no event at all.
+    found : tuple of CombinationFindings
+        One entry for each set of tables that the known events come from; the first is for no known event.
     """
 
     people: int
     classes: int
     events: int
-    found: tuple[Combinations, ...]
+    found: tuple[CombinationFindings, ...]
 
     @property
     def ok(self) -> bool:
@@ -132,7 +133,7 @@ def shown_cells(links: Links) -> tuple[IntArray, dict[str, IntArray]]:
 
 
 def judge_links(links: Links, classes: IntArray, cells: Mapping[str, IntArray]) -> LinkedVerification:
-    """Judge tables whose classes and cells are known as numbers: equal ones for equal published cells."""
+    """Judge tables with their classes and cells given as numbers, equal for equal published cells."""
     events, promise = promise_of(links, classes, cells)
     sizes, good = promise.judge_classes(events)
     found: dict[tuple[str, ...], list[int]] = {(): [len(sizes), int(np.count_nonzero(~good)), int(sizes.min())]}
@@ -146,11 +147,11 @@ def judge_links(links: Links, classes: IntArray, cells: Mapping[str, IntArray]) 
             entry[:] = entry[0] + combinations, entry[1] + failing, min(entry[2], smallest)
     kinds = sorted(found.items(), key=lambda item: (len(item[0]), item[0]))
     people, n_classes = len(classes), len(np.unique(classes))
-    return LinkedVerification(people, n_classes, links.n_events, tuple(Combinations(k, *v) for k, v in kinds))
+    return LinkedVerification(people, n_classes, links.n_events, tuple(CombinationFindings(k, *v) for k, v in kinds))
 
 
-def promise_of(links: Links, classes: IntArray, cells: Mapping[str, IntArray]) -> tuple[Events, Promise]:
-    """Return the events of linked tables, and what has to hold for their combinations.
+def promise_of(links: Links, classes: IntArray, cells: Mapping[str, IntArray]) -> tuple[Events, LinkedPromise]:
+    """Return the events of linked tables, and the promise about their combinations.
 
     Parameters
     ----------
@@ -193,13 +194,13 @@ def promise_of(links: Links, classes: IntArray, cells: Mapping[str, IntArray]) -
         units=len(classes), unit=1, attributes={key: attribute for key, (_, attribute) in columns.items()}
     )
     sensitive = {key: values for key, (values, _) in columns.items()}
-    return events, Promise(policy.model(), reference, total, np.array(caps, dtype=np.int64), sensitive)
+    return events, LinkedPromise(policy.model(), reference, total, np.array(caps, dtype=np.int64), sensitive)
 
 
 def signatures(links: Links, cells: Mapping[str, IntArray], names: Collection[str]) -> IntArray:
-    """Return a number for each person that is equal for people with equal events in some tables.
+    """Return a number for each person, equal for people with equal events in some tables.
 
-    Events are equal if they show the same and equal events hang on them.
+    Events are equal if they show the same cells and equal events belong to them.
     """
     lists: dict[str, list[tuple[IntArray, IntArray]]] = {}
     for name in reversed((links.policy.people, *links.policy.events)):
@@ -209,14 +210,14 @@ def signatures(links: Links, cells: Mapping[str, IntArray], names: Collection[st
         above = links.policy.tables[name].of
         if above is None:
             return number
-        # an event that nobody knows, with nothing known below it, tells nothing
+        # an unknown event with no known events below it reveals nothing
         told = np.ones(rows, dtype=np.bool_) if name in names else below > 0
         lists.setdefault(above, []).append((links.owner[name][told], number[told]))
     raise AssertionError
 
 
 def equal_lists(pairs: Sequence[tuple[IntArray, IntArray]], n: int) -> IntArray:
-    """Return a number for each owner that is equal for owners with equal values, in any order; 0 for none.
+    """Return a number for each owner, equal for owners with equal values in any order; 0 for none.
 
     Parameters
     ----------
@@ -238,7 +239,7 @@ def equal_lists(pairs: Sequence[tuple[IntArray, IntArray]], n: int) -> IntArray:
     value = joint_codes([kind, _joined([values for _, values in pairs])]) + 1
     order = np.lexsort((value, owner))
     owner, value = owner[order], value[order]
-    # neighbours become one number, round by round, until everybody has one
+    # adjacent values merge into one number, round by round, until every owner has one
     while True:
         new = np.append(True, owner[1:] != owner[:-1])
         if new.all():
@@ -275,7 +276,7 @@ def _sensitive(links: Links, name: str, place: IntArray, events: Events) -> tupl
 
 
 def sensitive_values(links: Links, name: str) -> tuple[str, IntArray, SensitiveColumn]:
-    """Return the table of a sensitive column that models name, its values as numbers, and what they stand for."""
+    """Return the table of a model's sensitive column, its values as numbers, and the values themselves."""
     policy = links.policy
     table, _, column = name.partition(".")  # names of tables have no dot
     own = policy.people if name in policy.tables[policy.people].columns else table
@@ -287,10 +288,10 @@ def sensitive_values(links: Links, name: str) -> tuple[str, IntArray, SensitiveC
 
 
 def _of_events(links: Links, own: str, codes: IntArray, events: Events) -> Lists:
-    """Return the values that can be seen with each event: of the rows that share with it the event nearest to both.
+    """Return the values that are visible with each event: those of the rows that share its nearest common event.
 
-    That is its own row, the rows below it, the row that it hangs on, and rows of other tables that hang on the same
-    event.
+    These are its own row, the rows below it, the row that it belongs to, and rows of other tables that belong to the
+    same event.
     """
     node = np.full(links.n_events, -1, dtype=np.int64)
     node[events.source] = np.arange(len(events.source))
@@ -308,7 +309,7 @@ def _of_events(links: Links, own: str, codes: IntArray, events: Events) -> Lists
 
 
 def _events_above(links: Links, name: str) -> dict[str, IntArray]:
-    """Return the rows that each row of a table is or hangs on, table by table, the nearest first; no people."""
+    """Return the rows that each row of a table is or belongs to, table by table, the nearest first, without people."""
     found, at = {}, name
     rows = np.arange(links.tables[name].num_rows, dtype=np.int64)
     while at != links.policy.people:

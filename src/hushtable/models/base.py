@@ -392,7 +392,7 @@ class SensitiveModel(PrivacyModel):
         return table.attribute(self.key)
 
     def histogram_keys(self) -> frozenset[Key]:
-        """Return the model's one histogram."""
+        """Return the model's only histogram."""
         return frozenset({self.key})
 
     def bind(self, sensitive: tuple[str, ...]) -> tuple[Self, ...]:

@@ -63,9 +63,10 @@ class GuardingNodes(SensitiveModel):
 
     Examples
     --------
+    >>> from dataclasses import replace
     >>> disease = Attribute.of("disease", ["flu", "HIV", "cancer"], [1, 2, 1],
-    ...                        levels=[[0, 1, 2], [0, 1, 1], [0, 0, 0]],
-    ...                        level_labels=[["flu", "HIV", "cancer"], ["mild", "grave"], ["*"]])
+    ...                        levels=[[0, 1, 2], [0, 1, 1], [0, 0, 0]])
+    >>> disease = replace(disease, level_labels=(("flu", "HIV", "cancer"), ("mild", "grave"), ("*",)))
     >>> guard = Attribute.of("guard", ["", "grave"], [3, 1])
     >>> joint = Attribute(("disease", "guard"), (), np.array([1, 0, 1, 1, 1, 0]))
     >>> table = Reference.of(4, disease, guard, joint)

@@ -17,8 +17,8 @@ __all__ = ["HushtableOperator"]
 class HushtableOperator(BaseOperator):
     """Make a release and replace the last one, as ``hushtable.pipelines.publish.publish`` does.
 
-    Its XCom is what the run did: the folder, a digest of the release, sizes and seconds. A table or a policy that
-    cannot be released fails the task for good, since trying again would not help. Other errors are retried.
+    Its XCom describes the run: the folder, a digest of the release, sizes and seconds. A table or a policy that cannot
+    be released fails the task without retries, since these would not help. Other errors are retried.
 
     Parameters
     ----------

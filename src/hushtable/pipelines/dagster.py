@@ -23,9 +23,10 @@ def release_asset(
     metrics: str | None = None,
     **options: Any,
 ) -> AssetsDefinition:
-    """Return an asset whose materialization is a release.
+    """Return an asset that makes a release when it is materialized.
 
-    Its data version is a digest of the published files: for an equal release, what depends on it is up to date.
+    Its data version is a digest of the published files, so that assets downstream of an unchanged release stay up to
+    date.
 
     Parameters
     ----------

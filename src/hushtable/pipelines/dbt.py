@@ -1,6 +1,6 @@
 """dbt on DuckDB: a function for post-hooks that audits a model. Needs ``dbt-duckdb``.
 
-The post-hook runs in the model's transaction, so a model that fails its audit is never seen by anybody::
+The post-hook runs in the model's transaction, so a model that fails its audit never becomes visible::
 
     {{ config(post_hook=[
         "copy {{ this }} to '.audit.parquet'",
@@ -23,7 +23,7 @@ __all__ = ["Plugin", "audited"]
 
 
 class Plugin(BasePlugin):
-    """Adds ``hushtable_audit(file, quasi, bounds)`` to DuckDB. Goes under ``plugins`` of the profile."""
+    """Adds ``hushtable_audit(file, quasi, bounds)`` to DuckDB. List it under ``plugins`` in the profile."""
 
     def configure_connection(self, conn: Any) -> None:
         """Register the function."""
@@ -31,12 +31,12 @@ class Plugin(BasePlugin):
 
 
 def audited(file: str, quasi: str, bounds: str) -> str:
-    """Audit a file, remove it, and return what was found.
+    """Audit a file, remove it, and return the result.
 
     Raises
     ------
     RuntimeError
-        If a bound does not hold, which ends the model; it names no value of the table.
+        If a bound does not hold, which fails the model. The message contains no value of the table.
     """
     command = [sys.executable, "-m", "hushtable", "audit", file, f"--quasi={quasi}", f"--fail-under={bounds}"]
     try:

@@ -1,4 +1,4 @@
-"""What a run is monitored by, as OpenMetrics text: sizes, times and success. Nothing in it depends on a cell."""
+"""Metrics of a run as OpenMetrics text: sizes, times and success. Nothing in it depends on a cell."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from typing import Any
 from hushtable.failures import failure
 from hushtable.io.files import atomic_write_text
 
-__all__ = ["Measured", "measured", "openmetrics"]
+__all__ = ["RunMetrics", "measured", "openmetrics"]
 
-# name -> what it is, in the order in which they are written
+# name -> description, in the order of the output
 _HELP = {
     "success": "Whether the last run wrote a release.",
     "exit_code": "Exit code of the last run: 0 done, 1 violated, 2 unusable, 3 infeasible, 70 internal.",
@@ -21,7 +21,7 @@ _HELP = {
     "duration_seconds": "How long the last run took.",
     "records": "Records of the input.",
     "released": "Records that were published.",
-    "suppressed": "Records that were left out.",
+    "suppressed": "Records that were suppressed.",
     "classes": "Classes of the published table.",
     "changed": "Whether the published files differ from those before the run.",
 }
@@ -33,9 +33,9 @@ def openmetrics(values: Mapping[str, float], labels: Mapping[str, str] | None = 
     Parameters
     ----------
     values : mapping of str to float
-        By name, without the prefix.
+        Metrics by name, without the prefix.
     labels : mapping of str to str, optional
-        For every value.
+        Labels of every value.
 
     Examples
     --------
@@ -62,8 +62,8 @@ def _escaped(value: str) -> str:
     return value.replace("\\", r"\\").replace('"', r"\"").replace("\n", r"\n")
 
 
-class Measured(dict[str, float]):
-    """What is known of a run so far; ``tell`` adds what its release says of itself."""
+class RunMetrics(dict[str, float]):
+    """The metrics of a run so far; ``tell`` adds those of its release."""
 
     def tell(self, summary: Mapping[str, Any]) -> None:
         """Add the sizes of a release."""
@@ -71,15 +71,15 @@ class Measured(dict[str, float]):
 
 
 @contextmanager
-def measured(file: str | os.PathLike[str] | None, **labels: str) -> Iterator[Measured]:
-    """Time what is done inside, and write its metrics to a file when it ends, well or not.
+def measured(file: str | os.PathLike[str] | None, **labels: str) -> Iterator[RunMetrics]:
+    """Time the block, and write its metrics to a file when it ends, whether it succeeds or fails.
 
     Parameters
     ----------
     file : path, optional
-        Replaced as a whole. Left out, nothing is written.
+        Replaced atomically. Defaults to writing nothing.
     **labels : str
-        For every metric.
+        Labels of every metric.
 
     Examples
     --------
@@ -91,7 +91,7 @@ def measured(file: str | os.PathLike[str] | None, **labels: str) -> Iterator[Mea
     ...     "hushtable_run_success 1" in file.read_text()
     True
     """
-    known, start = Measured(success=0), time.monotonic()
+    known, start = RunMetrics(success=0), time.monotonic()
     try:
         yield known
         known |= {"success": 1, "exit_code": 0}

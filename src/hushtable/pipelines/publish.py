@@ -1,7 +1,7 @@
-"""One step of a pipeline: make a release, replace the last one, and say what happened.
+"""One step of a pipeline: make a release, replace the previous one, and report what happened.
 
-A step may be repeated at any time: the same table, policy and secret give the same files, and a step that was killed is
-simply run again. What it replaces stays whole until the new release is verified and written.
+A step can be repeated at any time: the same table, policy and secret give the same files, and a killed step is simply
+run again. The previous release stays complete until the new one is verified and written.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ class Outcome:
     classes: int
 
     def as_dict(self) -> dict[str, Any]:
-        """JSON-ready form, for logs and for what a scheduler keeps."""
+        """JSON-ready form, for logs and schedulers."""
         return {**vars(self), "folder": str(self.folder)}
 
 
@@ -101,6 +101,6 @@ def publish(
 
 
 def _version(folder: Path) -> str:
-    """A digest of the published files; of none, if there is no release yet."""
+    """A digest of the published files; of no files if there is no release yet."""
     files = sorted(file for file in folder.rglob("*") if file.is_file())
     return digest({file.relative_to(folder).as_posix(): file_digest(file) for file in files})

@@ -5,19 +5,18 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from hushtable.algorithms.base import check_compatible
 from hushtable.errors import IncompatibleError, PolicyError, did_you_mean
 from hushtable.models.base import Stat
 from hushtable.models.compose import AllOf
 from hushtable.policy.columns import ColumnPolicy
 from hushtable.policy.faults import Fault
-from hushtable.release.forms.base import check_forms
+from hushtable.release.plan import check_combination
 from hushtable.schema.columns import Kind, Role
 
 if TYPE_CHECKING:
     from hushtable.policy.policy import Policy
 
-__all__ = ["check_combination", "column_faults", "contradictions"]
+__all__ = ["check_whole", "column_faults", "contradictions"]
 
 
 def contradictions(policy: Policy) -> Iterator[Fault]:
@@ -136,15 +135,24 @@ def _ledger(policy: Policy) -> Iterator[Fault]:
         yield Fault(("ledger", "person"), f"{named!r} is not an identifier.", hint, "not-identifier")
 
 
-def check_combination(policy: Policy) -> None:
+def check_whole(policy: Policy) -> None:
     """Refuse models, algorithm, tables and the meaning of missing values that cannot be combined."""
-    model, algorithm = policy.model(), policy.build_algorithm()
-    check_compatible(
-        algorithm,
+    model, algorithm, table = policy.model(), policy.build_algorithm(), policy.table_plan()
+    if algorithm.samples and policy.publish:
+        raise IncompatibleError(
+            f"{algorithm.name} lets only its draws depend on the records, but 'publish' reads them.",
+            hint="Remove 'publish' from the policy.",
+        )
+    if algorithm.samples:
+        algorithm.check_table(table)
+    check_combination(
+        table,
         model,
-        policy.missing,
-        population=policy.population is not None,
+        algorithm,
+        policy.build_guards(),
         suppression=policy.suppression,
+        population=policy.population is not None,
+        ledger=policy.ledger is not None,
     )
     _, bandwidths = model.estimated()
     if bandwidths and policy.background is not None:
@@ -170,23 +178,3 @@ def check_combination(policy: Policy) -> None:
             f"'publish: [reference]' is refused: {why}.",
             hint="Remove 'publish', and verify with the private companion.",
         )
-    plan = policy.table_plan()
-    if algorithm.samples and (policy.guard or policy.ledger is not None or policy.publish):
-        raise IncompatibleError(
-            f"{algorithm.name} lets only its draws depend on the records, but guards, ledgers and 'publish' read them.",
-            hint="Remove 'guard', 'ledger' and 'publish' from the policy.",
-        )
-    if algorithm.samples:
-        algorithm.check_table(plan)
-    check_forms(plan, algorithm, model)
-    if plan.treated:
-        from hushtable.release.treatment_rules import check_treatments
-
-        check_treatments(plan, model, ledger=policy.ledger is not None)
-    if plan.shown_weight is not None:
-        from hushtable.release.class_weights import check_weight_plan
-
-        check_weight_plan(plan, model, algorithm, ledger=policy.ledger is not None)
-    for guard in policy.build_guards():
-        guard.check(algorithm, model, policy.suppression)
-        guard.check_table(plan)

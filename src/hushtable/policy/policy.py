@@ -19,7 +19,7 @@ from hushtable.io.versions import FORMATS
 from hushtable.models.base import PrivacyModel
 from hushtable.models.compose import AllOf
 from hushtable.params import typed
-from hushtable.policy.checks import check_combination, contradictions
+from hushtable.policy.checks import check_whole, contradictions
 from hushtable.policy.columns import (
     BackgroundPolicy,
     ColumnPolicy,
@@ -46,7 +46,7 @@ if TYPE_CHECKING:
     from hushtable.hierarchy.base import Hierarchy
     from hushtable.ledger.account import Account
     from hushtable.release.cautions import Caution
-    from hushtable.release.guards.base import Guard
+    from hushtable.release.guard import Guard
 
     Columns = str | Sequence[str] | Mapping[str, Any] | None
     """The columns of a role: names, or names with settings."""
@@ -237,7 +237,7 @@ class Policy(StrictModel):
             faults += contradictions(self)
         if faults:
             raise InvalidPolicy(faults)
-        check_combination(self)
+        check_whole(self)
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Policy):

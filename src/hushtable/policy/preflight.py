@@ -29,11 +29,11 @@ if TYPE_CHECKING:
     from hushtable.policy.policy import Policy
     from hushtable.release.cautions import Caution
 
-__all__ = ["ColumnCheck", "ModelCheck", "Preflight", "Problem", "check_table", "missing_files"]
+__all__ = ["ColumnCheck", "ModelCheck", "PolicyProblem", "Preflight", "check_table", "missing_files"]
 
 
 @dataclass(frozen=True)
-class Problem:
+class PolicyProblem:
     """One problem to fix.
 
     Attributes
@@ -52,7 +52,7 @@ class Problem:
     infeasible: bool = False
 
     @classmethod
-    def of(cls, where: str, error: HushtableError) -> Problem:
+    def of(cls, where: str, error: HushtableError) -> PolicyProblem:
         """Return an error as a problem."""
         return cls(where, error.message, error.hint, error.code, isinstance(error, Infeasible))
 
@@ -86,7 +86,7 @@ class Preflight:
     rows: int
     columns: tuple[ColumnCheck, ...]
     models: tuple[ModelCheck, ...]
-    problems: tuple[Problem, ...]
+    problems: tuple[PolicyProblem, ...]
     lattice: int | None = field(default=None)
     cautions: tuple[Caution, ...] = ()
 
@@ -110,7 +110,7 @@ def check_table(table: pa.Table, policy: Policy) -> Preflight:
     """
     policy = policy.for_columns(table.column_names)
     plan = policy.table_plan()
-    problems = [Problem.of("columns", error) for error in column_errors(table.column_names, plan)]
+    problems = [PolicyProblem.of("columns", error) for error in column_errors(table.column_names, plan)]
     checks, usable = [], []
     if plan.treated and not problems:
         table, found = _treated(table, plan)
@@ -132,44 +132,44 @@ def check_table(table: pa.Table, policy: Policy) -> Preflight:
     return Preflight(table.num_rows, tuple(checks), models, (*problems, *found), lattice, known)
 
 
-def _treated(table: pa.Table, plan: TablePlan) -> tuple[pa.Table, list[Problem]]:
+def _treated(table: pa.Table, plan: TablePlan) -> tuple[pa.Table, list[PolicyProblem]]:
     """Return the table that a run would group, and the problems that prevent it."""
     from hushtable.treatments.treating import treated
 
     try:
         return treated(table, plan), []
     except HushtableError as error:
-        return table, [Problem.of("treatment", error)]
+        return table, [PolicyProblem.of("treatment", error)]
 
 
-def missing_files(plan: TablePlan) -> Iterator[Problem]:
+def missing_files(plan: TablePlan) -> Iterator[PolicyProblem]:
     """Report missing hierarchy files; if there is a table, reading them tells more."""
     for column in plan.columns:
         file = getattr(column.hierarchy, "file", None)
         if file and not Path(file).is_file():
             hint = "Paths are relative to the policy's folder."
-            yield Problem(column.name, f"The hierarchy file {str(file)!r} does not exist.", hint, "no-file")
+            yield PolicyProblem(column.name, f"The hierarchy file {str(file)!r} does not exist.", hint, "no-file")
 
 
-def _unpublishable(name: str, table: pa.Table) -> Iterator[Problem]:
+def _unpublishable(name: str, table: pa.Table) -> Iterator[PolicyProblem]:
     try:
         check_publishable(name, table.column(name).type)
     except HushtableError as error:
-        yield Problem.of(name, error)
+        yield PolicyProblem.of(name, error)
 
 
-def _survey(plan: TablePlan, table: pa.Table) -> Iterator[Problem]:
+def _survey(plan: TablePlan, table: pa.Table) -> Iterator[PolicyProblem]:
     for column in plan.columns:
         if column.role.of_survey and column.name in table.column_names and table.num_rows:
             try:
                 read_survey(table, replace(plan, columns=(column,)))
             except HushtableError as error:
-                yield Problem.of(column.name, error)
+                yield PolicyProblem.of(column.name, error)
 
 
 def _column(
     column: ColumnPlan, table: pa.Table, plan: TablePlan
-) -> tuple[ColumnCheck, ColumnPlan | None, list[Problem]]:
+) -> tuple[ColumnCheck, ColumnPlan | None, list[PolicyProblem]]:
     """Return the problems of a column, and the column as far as it can be used."""
     name, role = column.name, str(column.role)
     try:
@@ -182,7 +182,7 @@ def _column(
             format=column.format,
         )
     except HushtableError as error:
-        return ColumnCheck(name, role, usable=False), None, [Problem.of(name, error)]
+        return ColumnCheck(name, role, usable=False), None, [PolicyProblem.of(name, error)]
     report = check_column(
         column.hierarchy or Flat(),
         ready.values,
@@ -201,36 +201,36 @@ def _column(
         else:
             sensitive_column(again, table, plan, table.num_rows)
     except HushtableError as error:
-        return replace(check, usable=False), None, [*problems, Problem.of(name, error)]
+        return replace(check, usable=False), None, [*problems, PolicyProblem.of(name, error)]
     return check, again, problems
 
 
-def _of_report(column: ColumnPlan, report: HierarchyReport, sentence: str) -> Problem:
+def _of_report(column: ColumnPlan, report: HierarchyReport, sentence: str) -> PolicyProblem:
     if "cover" in sentence and report.uncovered_values:
-        return Problem(column.name, sentence, getattr(column.hierarchy, "if_uncovered", ""), "uncovered")
+        return PolicyProblem(column.name, sentence, getattr(column.hierarchy, "if_uncovered", ""), "uncovered")
     hint = "Give every label one parent." if report.not_nested else ""
-    return Problem(column.name, sentence, hint, "not-nested" if report.not_nested else "hierarchy")
+    return PolicyProblem(column.name, sentence, hint, "not-nested" if report.not_nested else "hierarchy")
 
 
 def _models(
     policy: Policy, plan: TablePlan, table: pa.Table, usable: list[ColumnPlan]
-) -> tuple[tuple[ModelCheck, ...], list[Problem]]:
+) -> tuple[tuple[ModelCheck, ...], list[PolicyProblem]]:
     sensitive = {c.name for c in usable if c.role is Role.SENSITIVE}
     members = policy.model().members
     ready = {i: m for i, m in enumerate(members) if {c for key in m.histogram_keys() for c in key} <= sensitive}
     quasi = [c for c in usable if c.role is Role.QUASI]
-    problems: list[Problem] = []
+    problems: list[PolicyProblem] = []
     infeasible: dict[int, Infeasible] = {}
     if quasi and ready and table.num_rows:
         try:
             infeasible = _infeasible(policy, plan, table, usable, ready)
         except HushtableError as error:
-            problems.append(Problem.of("table", error))
+            problems.append(PolicyProblem.of("table", error))
             ready = {}
     elif not table.num_rows:
-        problems.append(Problem.of("table", no_rows()))
+        problems.append(PolicyProblem.of("table", no_rows()))
         ready = {}
-    problems += [Problem.of(members[i].name, reason) for i, reason in infeasible.items()]
+    problems += [PolicyProblem.of(members[i].name, reason) for i, reason in infeasible.items()]
     known = ready if quasi else {}
     checks = [ModelCheck(m.name, m.told(), i not in infeasible if i in known else None) for i, m in enumerate(members)]
     return tuple(checks), problems

@@ -15,8 +15,8 @@ from hushtable.io.dictionary_reader import read_coded
 from hushtable.io.layout import Rows
 from hushtable.io.remote import remote_exists, remote_file
 from hushtable.io.sources import is_address
-from hushtable.io.sql.access import check_sql_target, writing_sql
-from hushtable.io.sql.place import SqlPlace
+from hushtable.io.sql import check_sql_target, writing_sql
+from hushtable.io.sql_place import SqlPlace
 from hushtable.io.urls import DATABASES, DELTA, Source, Url, is_url, shown
 from hushtable.release.bucket import join_tables
 from hushtable.release.publish import published_order

@@ -106,7 +106,7 @@ def split_table(table: pa.Table, plan: TablePlan) -> tuple[pa.Table, pa.Table]:
 
 
 def joined_orders(table: pa.Table, plan: TablePlan) -> tuple[IntArray, IntArray]:
-    """Return from which rows people and values come once the two tables are beside each other again.
+    """Return the rows of people and of values, in the order in which the two tables are joined.
 
     Examples
     --------
@@ -159,14 +159,14 @@ def join_tables(people: pa.Table, values: pa.Table, plan: TablePlan) -> pa.Table
 
 
 def _whole(column: pa.ChunkedArray) -> IntArray:
-    """Return the numbers of groups, in whatever type they were read."""
+    """Return the numbers of groups, whatever their type in the file."""
     try:
         text = column.cast(pa.string())
         plain = text.cast(pa.int64())
         if plain.null_count:
             raise ValueError("a row without a group")
         if not plain.cast(pa.string()).equals(text):
-            # whoever reads 01 beside 1 has two groups
+            # readers would take 01 and 1 for two groups
             raise ValueError("a number that is written in another way")
         numbers: IntArray = plain.to_numpy().astype(np.int64)
     except (pa.ArrowInvalid, pa.ArrowNotImplementedError, TypeError, ValueError):

@@ -1,4 +1,4 @@
-"""The private companion of a release: what verifying and measuring it later needs, and nobody else may have.
+"""The private companion of a release: what later verification and measurement need, and nobody else may have.
 
 A release folder is published; the companion stays private. It is the folder ``out/release.private`` next to
 ``out/release``, readable only by its owner, and contains what the published rows do not show: counts of the whole
@@ -277,7 +277,7 @@ def _load(path: Path) -> dict[str, Any]:
             code="companion",
             hint="Ask the person who made the release.",
         ) from None
-    # other systems do not tell who may read a file by its mode
+    # on other systems, the mode does not show who may read a file
     if os.name == "posix" and any(stat.S_IMODE(mode) & 0o077 for mode in modes):
         raise UsageError(
             f"The companion {str(path)!r} can be read by others, but it reveals what the release hides.",

@@ -1,8 +1,8 @@
-"""A release beside its original, as utility measures see the two.
+"""A release compared with its original, as utility measures see the two.
 
-Measures ask few things: what each cell covers, how many records have it, which original values those have, and sums
-over the distinct original tuples. Whoever can answer them can be measured: rows on hand (``RowComparison``), or counts
-that were taken elsewhere (``CountedComparison`` of ``release.counted``).
+Measures need only a few answers: what each cell covers, how many records have it, which original values those have, and
+sums over the distinct original tuples. The answers come from rows in memory (``RowComparison``), or from counts
+(``CountedComparison`` of ``release.counted``).
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ numbers that can be added."""
 
 @dataclass(frozen=True)
 class Values:
-    """Which original values stand behind which cells of one column.
+    """The original values behind the cells of one column.
 
     Attributes
     ----------
@@ -58,7 +58,7 @@ class Values:
 
 
 class Comparison(ABC):
-    """A release beside its original, as far as measures look.
+    """A release compared with its original, for measures.
 
     Attributes
     ----------
@@ -68,7 +68,7 @@ class Comparison(ABC):
         The smallest class that the models allow.
     seed : int
     linked : bool
-        Whether every published record stands beside its own sensitive values.
+        Whether every published record has its own sensitive values in the same row.
     """
 
     cells: tuple[Cells, ...]
@@ -84,7 +84,7 @@ class Comparison(ABC):
     @property
     @abstractmethod
     def n_suppressed(self) -> int:
-        """Records left out."""
+        """Suppressed records."""
 
     @property
     @abstractmethod
@@ -94,7 +94,7 @@ class Comparison(ABC):
     @property
     @abstractmethod
     def rows(self) -> RowComparison:
-        """Rows beside their originals: all of them, or those of some whole classes."""
+        """Rows with their originals: all of them, or those of some whole classes."""
 
     @abstractmethod
     def by_class(self, j: int, per_cell: Any) -> Any:
@@ -106,13 +106,13 @@ class Comparison(ABC):
 
     @abstractmethod
     def values(self, j: int) -> Values:
-        """Return which original values stand behind the cells of column j."""
+        """Return the original values behind the cells of column j."""
 
     @abstractmethod
     def over_tuples(self, sums: TupleSums) -> FloatArray:
-        """Add up what ``sums`` returns for the distinct original tuples, which may be given in several parts.
+        """Total what ``sums`` returns for the distinct original tuples, which may be given in several parts.
 
-        Where there are survey weights, a record counts as its weight.
+        With survey weights, a record counts as its weight.
         """
 
     @property
@@ -122,7 +122,7 @@ class Comparison(ABC):
 
     @property
     def represented(self) -> tuple[FloatArray, float]:
-        """People whom the records of each class, and those left out, stand for; without survey weights, one each."""
+        """People whom the records of each class and the suppressed ones represent; one each without survey weights."""
         return self.sizes.astype(np.float64), float(self.n_suppressed)
 
     @property
@@ -148,7 +148,7 @@ class Comparison(ABC):
 
 @dataclass(frozen=True)
 class RowComparison(Comparison):
-    """A release beside its original, row by row: a column has one cell for each class.
+    """A release compared with its original, row by row: a column has one cell for each class.
 
     Attributes
     ----------
@@ -159,9 +159,9 @@ class RowComparison(Comparison):
     cells, k, seed, linked
         See ``Comparison``.
     others : mapping of str to SensitiveColumn
-        Published columns that are neither quasi-identifiers nor sensitive, encoded when they are asked for.
+        Published columns that are neither quasi-identifiers nor sensitive, encoded on first use.
     changes : callable, optional
-        How much treatments changed each treated column; None where no column is treated.
+        How much treatments changed each treated column; None if no column is treated.
     """
 
     table: EncodedTable
@@ -180,7 +180,7 @@ class RowComparison(Comparison):
 
     @cached_property
     def n_suppressed(self) -> int:
-        """Records left out."""
+        """Suppressed records."""
         return int(np.count_nonzero(self.labels < 0))
 
     @cached_property
@@ -207,7 +207,7 @@ class RowComparison(Comparison):
         return group_rows(self.labels + 1, len(self.cells[0]) + 1)
 
     def values(self, j: int) -> Values:
-        """Return which original values stand behind the cells of column j."""
+        """Return the original values behind the cells of column j."""
         rows, offsets = self._grouped
         column = self.table.quasi[j]
         counted, codes, records = histogram(
@@ -216,7 +216,7 @@ class RowComparison(Comparison):
         return Values(np.repeat(np.arange(-1, len(self.cells[0])), np.diff(counted)), codes, records)
 
     def over_tuples(self, sums: TupleSums) -> FloatArray:
-        """Add up what ``sums`` returns for the distinct original tuples."""
+        """Total what ``sums`` returns for the distinct original tuples."""
         return sums(*self._tuples)
 
     @property
@@ -226,7 +226,7 @@ class RowComparison(Comparison):
 
     @cached_property
     def represented(self) -> tuple[FloatArray, float]:
-        """People whom the records of each class, and those left out, stand for; without survey weights, one each."""
+        """People whom the records of each class and the suppressed ones represent; one each without survey weights."""
         counted = self._counted(self.labels + 1, len(self.cells[0]) + 1).astype(np.float64)
         return counted[1:], float(counted[0])
 
@@ -235,7 +235,7 @@ class RowComparison(Comparison):
         survey = self.table.survey
         if survey is None or not self.weighted:
             return np.bincount(labels, minlength=n).astype(np.int64)
-        from hushtable.table.survey import summed_weights  # most tables are no surveys
+        from hushtable.table.survey import summed_weights  # most tables are not surveys
 
         return summed_weights(survey.weights, labels, n)
 

@@ -1,4 +1,4 @@
-"""A release beside its original, counted where the rows are: for tables that are too large to be in one place."""
+"""A release compared with its original by counts, for tables that are too large for one machine."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ __all__ = ["CountedComparison"]
 
 @dataclass(frozen=True)
 class CountedComparison(Comparison):
-    """A release beside its original, counted where the rows are.
+    """A release compared with its original by counts.
 
     Attributes
     ----------
@@ -33,7 +33,7 @@ class CountedComparison(Comparison):
     counted : tuple of Values
         One per column.
     tuples : callable
-        Adds up over the distinct original tuples: ``Comparison.over_tuples``.
+        Totals over the distinct original tuples: ``Comparison.over_tuples``.
     drawn : RowComparison
         Some whole classes.
     k, seed, linked
@@ -95,7 +95,7 @@ class CountedComparison(Comparison):
 
     @property
     def n_suppressed(self) -> int:
-        """Records left out."""
+        """Suppressed records."""
         return self.n - int(self.class_records.sum())
 
     @property
@@ -105,7 +105,7 @@ class CountedComparison(Comparison):
 
     @property
     def rows(self) -> RowComparison:
-        """Rows of some whole classes beside their originals."""
+        """Rows of some whole classes with their originals."""
         return self.drawn
 
     def by_class(self, j: int, per_cell: Any) -> Any:
@@ -119,9 +119,9 @@ class CountedComparison(Comparison):
         return total
 
     def values(self, j: int) -> Values:
-        """Return which original values stand behind the cells of column j."""
+        """Return the original values behind the cells of column j."""
         return self.counted[j]
 
     def over_tuples(self, sums: TupleSums) -> FloatArray:
-        """Add up what ``sums`` returns for the distinct original tuples, part by part."""
+        """Total what ``sums`` returns for the distinct original tuples, part by part."""
         return self.tuples(sums)

@@ -1,4 +1,4 @@
-"""How a release and what is found out about it look in a notebook: a few lines, never a record."""
+"""The display of a release and its results in a notebook: a few lines, never a record."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def release_text(release: Released) -> str:
 
 
 def release_html(release: Released) -> str:
-    """Return a release as what every model achieved."""
+    """Return a release as a table of what every model achieved."""
     rows = [
         [
             e.model,

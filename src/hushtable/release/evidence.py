@@ -73,11 +73,11 @@ def write_documents(
     measured : mapping of str to float
         Measures over the original.
     shown : callable
-        Gives the verifier's classes in the order in which the published file shows them.
+        Returns the verifier's classes in the order of the published file.
     """
     import yaml
 
-    # whatever way a release came here, one that fails is not written
+    # a release that fails is never written, whatever its source
     release.verification.raise_if_violated()
     policy = yaml.safe_dump({"format": FORMATS["policy"], **release.policy}, sort_keys=False, allow_unicode=True)
     atomic_write_text(public / "policy.yaml", policy)
@@ -97,7 +97,7 @@ def _public(release: Released, summary: Mapping[str, Any]) -> dict[str, Any]:
     told |= {key: summary[key] for key in ("file", "release")}
     told["guarded"] = for_spreadsheets(release.policy)
     if release.plan.algorithm.samples:
-        # how many records there were would tell whether somebody is among them
+        # the number of records would reveal whether a person is among them
         told["sampled"] = True
     elif release.may_have_counterfeits:
         told["rows_may_be_counterfeits"] = True

@@ -1,10 +1,10 @@
-"""Exposure: who matches whom, before and after, for risk measures.
+"""Exposure: how many people match each class, before and after, for risk measures.
 
 One entry per class: the combination of quasi-identifier cells (as numbers), the people who share it, and the people of
-the population table who would. Every risk measure is an aggregation over these; none sees a record or a cell.
+the population table who match it. Every risk measure aggregates these; none sees a record or a cell.
 
-Cells are compared exactly: a missing value is a value of its own. Where the policy says ``missing: wildcard`` an
-adversary has more candidates than that, so the risks stated here are upper bounds.
+Cells are compared exactly: a missing value is a value of its own. With ``missing: wildcard``, an adversary has more
+candidates than that, so the risks stated here are upper bounds.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ __all__ = ["Exposure", "Members"]
 
 @dataclass(frozen=True)
 class Members:
-    """Which records are in which class: for risks that read survey weights, households or sensitive values.
+    """Which records are in which class, for risks that use survey weights, households or sensitive values.
 
     Attributes
     ----------
@@ -42,7 +42,7 @@ class Members:
     classes : int64 array
         The class of each.
     apart : bool
-        Whether sensitive values are published apart from their people, so that a class has none of its own.
+        Whether sensitive values are published separately from people, so that a class has none of its own.
     """
 
     table: EncodedTable
@@ -52,7 +52,7 @@ class Members:
 
     @property
     def people(self) -> FloatArray:
-        """How much of a person each row is: 1 without an entity column."""
+        """The share of a person in each row: 1 without an entity column."""
         units = self.table.row_units
         return units[self.rows] / self.table.unit if len(units) else np.ones(len(self.rows))
 
@@ -78,9 +78,9 @@ class Exposure:
     population_size : int, optional
         People of the whole population table, whether a class covers them or not.
     members : Members, optional
-        Which records are in which class, where that is at hand.
+        Which records are in which class, if known.
     detail : callable, optional
-        Gives the same table's classes with all columns of their members.
+        Returns the same table's classes with all columns of their members.
 
     Examples
     --------
@@ -122,8 +122,8 @@ class Exposure:
             values, inverse = np.unique(np.array([repr(v) for v in both]), return_inverse=True)
             codes.append(inverse.astype(np.int64))
             sizes.append(len(values))
-        n_population = len(codes[0]) - n
-        found = _grouped(names, codes, sizes, n, n_population, np.empty(0, dtype=np.int64), 1, population is not None)
+        n_population = None if population is None else len(codes[0]) - n
+        found = _grouped(names, codes, sizes, n, n_population, np.empty(0, dtype=np.int64), 1)
         survey = Survey(np.asarray(weights, dtype=np.float64), np.asarray(households, dtype=np.int64))
         table = EncodedTable((), (), n, n, survey=survey)
         return found._with(table, np.arange(n))
@@ -140,7 +140,7 @@ class Exposure:
 
     @classmethod
     def raw_rows(cls, table: EncodedTable, rows: IntArray) -> Exposure:
-        """Return the classes of some rows of the sample, and what of the population falls into them."""
+        """Return the classes of some rows of the sample, and the population rows in them."""
         others = slice(table.population_rows.start, table.population_rows.stop)
         n_population = len(table.population_rows)
         codes = [c.codes[rows] for c in table.quasi]
@@ -152,10 +152,9 @@ class Exposure:
             codes,
             [c.coded.size for c in table.quasi],
             n,
-            n_population,
+            n_population or None,
             table.row_units[rows] if len(table.row_units) else table.row_units,
             table.unit,
-            n_population > 0,
         )
         return found._with(table, rows)
 
@@ -179,7 +178,7 @@ class Exposure:
         population : int, optional
             People of the population table.
         members : EncodedTable and integer array, optional
-            The original, and the row of it that each published row is; below 0 for counterfeits.
+            The original, and the original row of each published row; negative for counterfeits.
         """
         labels = verification.labels[: table.num_rows]
         first = np.full(len(verification.stats), -1, dtype=np.int64)
@@ -205,12 +204,12 @@ class Exposure:
         )
 
     def _with(self, table: EncodedTable, rows: IntArray) -> Exposure:
-        """Name the table that the members are rows of."""
+        """Return the table that contains the members' rows."""
         assert self.members is not None
         return replace(self, members=replace(self.members, table=table, rows=rows))
 
     def detailed(self) -> Exposure:
-        """Return these classes with all that is known of their members, or say that they are not known."""
+        """Return these classes with everything known about their members, or raise if they are unknown."""
         if self.detail is not None:
             return self.detail()
         if self.members is None:
@@ -223,7 +222,7 @@ class Exposure:
 
     @cached_property
     def weighted(self) -> FloatArray | None:
-        """People of the population that each class stands for by its survey weights; None without weights."""
+        """People of the population that each class represents by its survey weights; None without weights."""
         survey = None if self.members is None else self.members.table.survey
         if self.members is None or survey is None or not len(survey.weights):
             return None
@@ -240,17 +239,17 @@ class Exposure:
 
     @cached_property
     def counts(self) -> FloatArray:
-        """People in each class. With an entity column a person's rows weigh 1 together."""
+        """People in each class. With an entity column, a person's rows sum to 1."""
         return self.units / self.unit
 
     @cached_property
     def risks(self) -> FloatArray:
-        """Chance of picking the right person of each class: 1 / people, and 1 where there is less than a person."""
+        """Chance of picking the right person in each class: 1 / people, and 1 for less than one person."""
         return self.unit / np.maximum(self.units, self.unit)
 
     @property
     def unique(self) -> AnyArray:
-        """Which classes hold one person at most."""
+        """Which classes have at most one person."""
         return np.asarray(self.units <= self.unit)
 
     def mean(self, per_class: FloatArray) -> float:
@@ -264,7 +263,7 @@ class Exposure:
     def frequencies(self) -> tuple[IntArray, IntArray]:
         """Return the class sizes that occur, ascending, and how many classes have each.
 
-        Estimators want whole people: with an entity column sizes are rounded down, though never to nobody.
+        Estimators need whole people: with an entity column, sizes are rounded down, but to no less than 1.
         """
         return self._frequencies
 
@@ -279,12 +278,11 @@ def _grouped(
     codes: list[AnyArray],
     sizes: list[int],
     n: int,
-    n_population: int,
+    n_population: int | None,
     row_units: IntArray,
     unit: int,
-    with_population: bool,
 ) -> Exposure:
-    """Group rows: the sample's first, then the population's."""
+    """Group rows: the sample's first, then the population's, if there is one."""
     labels, first = number_rows(codes, sizes)
     if len(row_units):
         units = np.zeros(len(first), dtype=np.int64)
@@ -294,7 +292,7 @@ def _grouped(
     real = units > 0
     classes = (np.cumsum(real) - 1)[labels[:n]]
     population = None
-    if with_population:
+    if n_population is not None:
         population = np.bincount(labels[n : n + n_population], minlength=len(first)).astype(np.int64)[real]
     return Exposure(
         columns=names,
@@ -303,7 +301,7 @@ def _grouped(
         units=units[real],
         unit=unit,
         population=population,
-        population_size=n_population if with_population else None,
-        # whose rows these are the caller says
+        population_size=n_population,
+        # the caller says which table these rows are from
         members=Members(EncodedTable((), (), n, n), np.arange(n), classes),
     )

@@ -37,10 +37,10 @@ def save_release(
 ) -> Path:
     """Write ``release.csv`` (or ``.parquet``), ``policy.yaml`` and ``release.json``, all or nothing.
 
-    A release made of patterns also gets ``patterns.csv``: each of them once, as a rule. Where sensitive values are
-    apart from their people, they are in ``release-sensitive.csv``, and ``release.csv`` has none. What ``together``
-    holds is completed with the folder; see ``hushtable.io.atomic.atomic_folder``. The private companion goes into the
-    folder ``<folder>.private`` next to it, with ``measured``: measures over the original.
+    A release made of patterns also gets ``patterns.csv``: each of them once, as a rule. If sensitive values are
+    separate from their people, they are in ``release-sensitive.csv``, and ``release.csv`` has none. ``together`` is
+    completed with the folder; see ``hushtable.io.atomic.atomic_folder``. The private companion is the folder
+    ``<folder>.private`` next to it, with ``measured``: measures over the original.
     """
     if format not in ("csv", "parquet"):
         raise UsageError(f"A release can be saved as csv or parquet. Got {format!r} instead.", code="format")
@@ -67,7 +67,7 @@ def _write(table: pa.Table, path: Path, guarded: bool) -> None:
 
 
 def _shown_classes(release: Released) -> IntArray:
-    """The verifier's classes, in the order in which the published file shows them."""
+    """The verifier's classes, in the order of the published file."""
     labels = release.verification.labels[: release.table.num_rows]
     shown, first = np.unique(labels, return_index=True)
     if release.apart:

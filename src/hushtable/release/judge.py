@@ -1,4 +1,4 @@
-"""Judging a table that was just published, or is beside its original: from its cells, and what they cannot tell."""
+"""Judge a table that was just published, or has its original: from its cells, and from what they do not show."""
 
 from __future__ import annotations
 
@@ -21,15 +21,15 @@ __all__ = ["judge", "judge_counted"]
 def judge(problem: Problem, plan: TablePlan, recoded: Recoded, published: pa.Table, rows: IntArray) -> Verification:
     """Verify a published table from its cells.
 
-    What its cells cannot tell (which person each row belongs to, which of the population it covers) comes from the
-    encoded table: ``rows`` says where each published row (its sensitive values, where those are apart) came from,
-    and population and background rows are recoded like the others. Where records are concealed among others, the
-    original's quasi-identifiers tell who may be which. Where quasi-identifiers are exact, classes are the published
-    groups; where groups have cells and a number, both tell classes apart.
+    What its cells do not show (which person each row belongs to, which people of the population it covers) comes from
+    the encoded table: ``rows`` has the source of each published row (or of its sensitive values, if these are
+    separate), and population and background rows are recoded like the others. If records are concealed among others,
+    the original's quasi-identifiers show who may have which record. If quasi-identifiers are exact, classes are the
+    published groups; if groups have cells and a number, both distinguish classes.
     """
     table = problem.table
     if plan.shown_weight is not None and table.survey is not None:
-        from hushtable.release.class_weights import check_class_weights  # most tables are no surveys
+        from hushtable.release.class_weights import check_class_weights  # most tables are not surveys
 
         check_class_weights(published, plan, table.survey.weights, rows)
     if recoded.concealed:
@@ -59,7 +59,7 @@ def judge(problem: Problem, plan: TablePlan, recoded: Recoded, published: pa.Tab
     mass = everyone[background] - table.background_rows.start
     weights = table.row_units
     if len(weights):
-        # a counterfeit has no source row; its values count, and verifying takes it out of the people
+        # a counterfeit has no source row; its values count, but the verifier does not count it as a person
         weights = np.where(everyone < 0, table.unit, weights[everyone])
     population = np.empty(0, dtype=np.bool_)
     if len(table.population_rows):
@@ -86,7 +86,7 @@ def judge(problem: Problem, plan: TablePlan, recoded: Recoded, published: pa.Tab
 
 
 def judge_counted(problem: Problem, plan: TablePlan, published: pa.Table, times: IntArray) -> Verification:
-    """Verify a published table of which equal rows were counted.
+    """Verify a published table in which equal rows were counted.
 
     ``times`` says how many rows each stands for; all rows are people of the sample.
     """

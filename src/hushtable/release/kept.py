@@ -1,8 +1,8 @@
-"""What the companion keeps of how a release was made: enough to look at it again without making it again.
+"""What the companion stores about the making of a release, so that it can be examined without repeating the run.
 
-``rows.arrow`` says of every source row in which class it is and where it was published, 8 bytes a row. Cells follow
-from the classes, unless a guard or an earlier release widened them: those are in ``cells.arrow``. ``classes.arrow`` has
-the people and the cells of every class, as numbers, and ``space.arrow`` the solutions that the algorithm looked at.
+``rows.arrow`` has the class and the published place of every source row, in 8 bytes per row. Cells follow from the
+classes, unless a guard or an earlier release widened them: those are in ``cells.arrow``. ``classes.arrow`` has the
+people and the cells of every class, as numbers, and ``space.arrow`` the solutions that the algorithm examined.
 """
 
 from __future__ import annotations
@@ -34,10 +34,10 @@ __all__ = [
 
 ROWS, CELLS, SPACE, CLASSES = "rows.arrow", "cells.arrow", "space.arrow", "classes.arrow"
 CANONICAL, SOURCE = "canonical", "source"
-"""In which order rows are kept: sorted by their codes, where they came in none, or as they came."""
+"""The order of stored rows: as in the input, or sorted by their codes if the input has no order."""
 
 BATCH_ROWS = 1 << 20
-"""Rows that are written at a time."""
+"""Number of rows to write at a time."""
 
 
 def keep(
@@ -48,12 +48,12 @@ def keep(
     value_rows: AnyArray | None,
     folder: Path,
 ) -> dict[str, Any]:
-    """Write what is kept in columns into the companion's folder; return the rest, for its JSON."""
+    """Write columns into the companion's folder; return the rest, for its JSON."""
     source_rows = np.asarray(source_rows)
     labels = np.asarray(recoded.labels if recoded.buckets is None else recoded.buckets)
     columns = {"class": _small(labels[: table.n_sample]), "place": _places(source_rows, table.n_sample)}
     if value_rows is not None:
-        # a person's class is the group that the published row tells
+        # a person's class is the group in the published row
         columns = {"place": columns["place"], "value": _places(value_rows, table.n_sample)}
     _write(pa.table(columns), folder / ROWS)
     _keep_solution(partition, recoded, folder)
@@ -82,7 +82,7 @@ def keep_counted(
     codes: Callable[[str], Iterable[AnyArray]],
     folder: Path,
 ) -> dict[str, Any]:
-    """Keep what ``keep`` does, where equal records were counted and the rows come piece by piece.
+    """Do what ``keep`` does, for counted records with rows that arrive piece by piece.
 
     Parameters
     ----------
@@ -90,7 +90,7 @@ def keep_counted(
         One row for several records, with their number as its weight.
     partition, recoded
     rows : iterable of pairs of int32 arrays
-        Of all records, in their order: the class, and the place in the published table; -1 for suppressed ones.
+        For all records, in order: the class, and the place in the published table; -1 for suppressed ones.
     codes : callable
         From the name of a column to the codes of all records, piece by piece.
     folder : path
@@ -117,7 +117,7 @@ def keep_counted(
 
 
 def keep_sorted(table: EncodedTable, partition: Partition, recoded: Recoded, folder: Path) -> dict[str, Any]:
-    """Keep the classes of records that came in no order."""
+    """Store the classes of records without an order."""
     labels = np.asarray(recoded.labels)
     order = table.canonical_order
     _write(pa.table({"class": _small(labels[order[order < table.n_sample]])}), folder / ROWS)
@@ -127,9 +127,9 @@ def keep_sorted(table: EncodedTable, partition: Partition, recoded: Recoded, fol
 
 
 def original_marks(table: EncodedTable, codes: Callable[[str], Iterable[AnyArray]] | None = None) -> dict[str, str]:
-    """Return a keyed hash of every column of an original that models and algorithms see, in the order of its rows.
+    """Return a keyed hash of every column of an original that models and algorithms use, in the order of its rows.
 
-    ``codes`` gives those of all records, piece by piece, where the table's rows stand for several.
+    ``codes`` returns those of all records, piece by piece, if the table's rows stand for several.
     """
     columns: list[QuasiColumn | SensitiveColumn] = [*table.quasi, *table.sensitive]
     secret, n = load_secret(), table.n_sample if codes is None else table.sample_units
@@ -148,7 +148,7 @@ def original_marks(table: EncodedTable, codes: Callable[[str], Iterable[AnyArray
 
 
 def counted_marks(table: EncodedTable, records: IntArray | None = None) -> dict[str, str]:
-    """Return a keyed hash of how often each value of a quasi-identifier occurs, whatever the order of the rows.
+    """Return a keyed hash of the frequencies of each quasi-identifier's values, in any order of the rows.
 
     Parameters
     ----------
@@ -166,7 +166,7 @@ def counted_marks(table: EncodedTable, records: IntArray | None = None) -> dict[
 
 
 def kept_classes(folder: Path, names: Sequence[str]) -> Exposure | None:
-    """Return the published classes as risks see them, if they were kept."""
+    """Return the published classes in the form that risks use, if they were stored."""
     if not (folder / CLASSES).exists():
         return None
     from hushtable.release.exposure import Exposure
@@ -186,7 +186,7 @@ def _class_table(table: EncodedTable, recoded: Recoded) -> pa.Table:
         units = np.bincount(labels[kept], table.row_units[: table.n_sample][kept], minlength=recoded.n_groups)
     real = np.flatnonzero(units > 0)
     coded = [recoded.coded(j) for j in range(len(recoded.cells))]
-    # a missing cell is a value of its own, behind the others
+    # a missing cell is a value of its own, after the others
     columns = {
         f"q{j}": pa.array(np.where(codes[real] < 0, len(values), codes[real]).astype(np.int32))
         for j, (codes, values) in enumerate(coded)
@@ -219,7 +219,7 @@ def _rest(
 
 
 def kept_rows(folder: Path, kept: Mapping[str, Any], published: int) -> tuple[IntArray, IntArray | None]:
-    """Return the source row of each published row, and of its sensitive values where those are apart."""
+    """Return the source row of each published row, and of its sensitive values if these are separate."""
     columns = _read(folder / ROWS)
     rows = _inverse(_plain(columns, "place"), published)
     fakes = kept["counterfeits"]
@@ -237,21 +237,21 @@ def restored(
     notes: Mapping[str, Any],
     groups: AnyArray | None,
 ) -> tuple[Partition, Recoded]:
-    """Return the partition and the cells of a release that was kept.
+    """Return the partition and the cells of a stored release.
 
     Parameters
     ----------
     folder : path
-        The companion's.
+        Folder of the companion.
     kept : mapping
         What ``keep`` returned.
     table : EncodedTable
         The original.
     recoding : Recoding
     notes : mapping
-        What the algorithm said.
+        Notes of the algorithm.
     groups : integer array, optional
-        Of a bucketization, the published group of every source row; -1 for suppressed ones.
+        For a bucketization, the published group of every source row; -1 for suppressed ones.
     """
     columns = _read(folder / ROWS)
     sample = _plain(columns, "class") if groups is None else groups
@@ -294,7 +294,7 @@ def _small(values: AnyArray) -> pa.Array:
 
 
 def _places(rows: AnyArray, n: int) -> pa.Array:
-    """Where each source row was published; -1 for those that were not."""
+    """The published place of each source row; -1 for suppressed ones."""
     places = np.full(n, -1, dtype=np.int32)
     real = np.flatnonzero(np.asarray(rows) >= 0)
     places[np.asarray(rows)[real]] = real
@@ -317,7 +317,7 @@ def _space(table: pa.Table) -> dict[str, AnyArray]:
 
 
 def _cell_table(recoded: Recoded) -> pa.Table:
-    """One row per quasi-identifier: the kind of its cells, their arrays as lists, and what is published of each."""
+    """One row per quasi-identifier: the kind of its cells, their arrays as lists, and their published labels."""
     names = sorted({f.name for c in recoded.cells for f in fields(c)} - {"column"})
     columns: dict[str, pa.Array] = {"kind": pa.array([type(c).__name__ for c in recoded.cells])}
     for name in names:
@@ -330,7 +330,7 @@ def _cell_table(recoded: Recoded) -> pa.Table:
 
 
 def _listed(cells: Cells, value: Any) -> Any:
-    """One level for all leaves is the same level for each."""
+    """Expand one level for all leaves to a level for each."""
     return np.full(cells.column.coded.size, value) if type(value) is int else value
 
 

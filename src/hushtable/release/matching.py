@@ -1,13 +1,14 @@
-"""Who may be which record, where each record has cells of its own: decided by matching all people to all records.
+"""Which person may have which record, if each record has its own cells: decided by matching people to records.
 
-A person and a record are consistent if the record's cells cover the person. The adversary knows that every record is
-somebody's and everybody has one, so a pair is possible only if it is in a perfect matching of the whole graph. One such
-matching is the truth. Direct every consistent pair from the record to the person, and the pairs of the truth back as
-well: a pair is possible if and only if both ends are in one strongly connected component. For along a cycle through it
-the truth can be exchanged for another matching that has the pair; and two matchings differ in cycles.
+A person and a record are consistent if the record's cells cover the person. The adversary knows that every record
+belongs to one person and every person has one, so a pair is possible only if it is in a perfect matching of the whole
+graph. One such matching is the truth. Direct every consistent pair from the record to the person, and the pairs of the
+truth back as well: a pair is possible if and only if both ends are in one strongly connected component. The reason:
+along a cycle through the pair, the truth can be exchanged for another matching that contains it; and two matchings
+differ in cycles.
 
 People with equal quasi-identifiers are one node, and so are records with equal cells: what is possible for one of them
-is possible for all. Cells are read as they are published; nothing is asked of the algorithm.
+is possible for all. Only the published cells are used, nothing from the algorithm.
 
 References
 ----------
@@ -43,27 +44,27 @@ Covers: TypeAlias = tuple[IntArray, IntArray]
 def judge_matching(problem: Problem, published: pa.Table, rows: IntArray) -> Verification:
     """Verify a table whose records are concealed among others.
 
-    Models judge everybody's possible records, and every record's possible people: how many, and which sensitive values
-    they have.
+    Models judge the possible records of each person, and the possible people of each record: how many there are, and
+    which sensitive values they have.
 
     Parameters
     ----------
     problem : Problem
     published : pyarrow.Table
     rows : int64 array
-        The source row of each published row: one perfect matching. That it is one is checked.
+        The source row of each published row: one perfect matching, which is checked.
 
     Raises
     ------
     VerificationError
-        If a record's cells do not cover its own person, or people and records are not as many.
+        If a record's cells do not cover its own person, or the numbers of people and records differ.
     """
     table = problem.table
     quasi = [published.column(column.name) for column in table.quasi]
     classes, n_classes = class_numbers(quasi)
     if not np.array_equal(np.sort(rows), np.arange(table.n_sample)):
         raise VerificationError(
-            "Not everybody has one published record, so a matching of all cannot be verified.",
+            "Not every person has one published record, so a matching of all cannot be verified.",
             hint="Nothing was published.",
         )
     sizes = [c.coded.size for c in table.quasi]
@@ -113,9 +114,9 @@ def consistent_pairs(covers: Sequence[Covers], codes: Sequence[IntArray]) -> tup
     Parameters
     ----------
     covers : sequence of pairs of int64 arrays
-        Of each column: the codes that each record covers, in compressed rows.
+        For each column: the codes that each record covers, in compressed rows.
     codes : sequence of int64 arrays
-        Of each column: the code of each person.
+        For each column: the code of each person.
 
     Examples
     --------
@@ -124,7 +125,7 @@ def consistent_pairs(covers: Sequence[Covers], codes: Sequence[IntArray]) -> tup
     [[0, 0, 1], [0, 1, 1]]
     """
     n = len(codes[0])
-    # the people who have each value, as bits; the last row is of no value
+    # the people who have each value, as bits; the last row is for no value
     bits = [
         np.stack([np.packbits(own == value) for value in range(max(int(own.max()), int(shown.max())) + 2)])
         for (_, shown), own in zip(covers, codes, strict=True)
@@ -156,7 +157,7 @@ def possible_pairs(
 
     Examples
     --------
-    Record 0 covers persons 0 and 1, record 1 person 1 alone: so person 1 is record 1, and person 0 record 0.
+    Record 0 covers persons 0 and 1, record 1 only person 1: so person 1 has record 1, and person 0 has record 0.
 
     >>> possible_pairs(np.array([0, 0, 1]), np.array([0, 1, 1]), np.arange(2), np.arange(2), 2, 2).tolist()
     [True, False, True]

@@ -1,8 +1,8 @@
-"""Numbered classes: each with its own cells and its number beside them, and counterfeits among its records.
+"""Numbered classes: each has its own cells and a number, and may contain counterfeits.
 
-Numbers follow what is published of a class, so that they tell nothing more. A counterfeit has the cells of its class
-and a sensitive value that some record has, or might have; nothing in the table tells it from a record, so texts that
-mean the same value are written alike.
+Numbers depend on the published contents of a class, so they reveal nothing more. A counterfeit has the cells of its
+class and a sensitive value that some record has or might have. Nothing in the table distinguishes it from a record, so
+texts that mean the same value are written alike.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ __all__ = ["publish_numbered", "recode_numbered"]
 
 
 def recode_numbered(table: EncodedTable, partition: Partition) -> Recoded:
-    """Give every group its cells and its number; groups whose cells coincide stay apart."""
+    """Give every group its cells and its number; groups with equal cells stay separate."""
     labels = np.where(np.arange(table.n_rows) < table.n_sample, partition.labels, -1).astype(np.int64)
     rows, offsets = group_rows(labels, partition.n_groups)
     cells = tuple(of_groups(column, rows, offsets) for column in table.quasi)
@@ -47,7 +47,7 @@ def _numbers(
     published: tuple[pa.Array, ...],
     counterfeits: Counterfeits | None,
 ) -> IntArray:
-    """Number groups by their published cells, then by what their records publish beside them."""
+    """Number groups by their published cells, then by the other published cells of their records."""
     ranks = [dense_ranks(pa.chunked_array([column])) for column in published]
     shown, _ = number_rows([r for r, _ in ranks], [n for _, n in ranks])
     columns = [c.codes[rows].astype(np.int64) for c in table.sensitive]
@@ -93,7 +93,7 @@ def publish_numbered(
     shown = shown.take(pa.array(order))
     for at, field in enumerate(shown.schema):
         if pa.types.is_dictionary(field.type):
-            # the order of a dictionary is that of the published rows, not of the input's
+            # a dictionary has the order of the published rows, not of the input
             plain = pa.chunked_array([chunk.dictionary_decode() for chunk in shown.column(at).chunks])
             shown = shown.set_column(at, field.name, pa.chunked_array([encode(plain)]))
     return compact(shown), rows[order]
@@ -111,7 +111,7 @@ def _with_fakes(
         more = recoded.published[place].take(pa.array(fakes.groups))
     else:
         own = next(c for c in table.sensitive if c.name == name)
-        more = _values(own, fakes.codes[name], source.column(name), table)
+        more = _values(own, fakes.codes[name], value_type(source.schema.field(name).type))
     kind = value_type(column.type)
     plain = [*(c.cast(kind) for c in column.chunks), more.cast(kind)]
     return (
@@ -122,28 +122,20 @@ def _with_fakes(
 
 
 def _in_one_spelling(shown: pa.Table, table: EncodedTable, rows: IntArray) -> pa.Table:
-    """Write sensitive values that are texts by their labels, as those of counterfeits are: 20.00 beside 10 tells."""
+    """Write sensitive values by their labels, as those of counterfeits are.
+
+    Otherwise 20.00 next to 20, a time of day next to a bare date, or a listed missing value next to an empty cell would
+    tell records from counterfeits.
+    """
     for column in table.sensitive:
         at = shown.column_names.index(column.name)
-        if is_text(value_type(shown.schema.field(at).type)):
-            labels = pa.array(column.coded.labels[0], pa.string()).cast(value_type(shown.schema.field(at).type))
-            cells = labels.take(pa.array(column.codes[rows].astype(np.int64)))
-            shown = shown.set_column(at, column.name, pa.chunked_array([encode(pa.chunked_array([cells]))]))
+        kind = value_type(shown.schema.field(at).type)
+        cells = _values(column, column.codes[rows].astype(np.int64), kind)
+        spelled = encode(pa.chunked_array([cells])) if is_text(kind) else cells
+        shown = shown.set_column(at, column.name, pa.chunked_array([spelled]))
     return shown
 
 
-def _values(column: SensitiveColumn, codes: IntArray, source: pa.ChunkedArray, table: EncodedTable) -> pa.Array:
-    """Return the cells of these codes as the source has them, or as labels where it has texts or no such value."""
-    kind = value_type(source.type)
-    labels = pa.array([column.coded.labels[0][int(c)] for c in codes], pa.string()).cast(kind).to_pylist()
-    if is_text(kind):
-        return pa.array(labels, kind)
-    order = table.canonical_order
-    order = order[order < table.n_sample][::-1]
-    first = np.full(column.coded.size, -1, dtype=np.int64)
-    first[column.codes[order].astype(np.int64)] = order
-    known = source.take(pa.array(np.maximum(first[codes], 0))).cast(kind).to_pylist()
-    cells = [
-        cell if place >= 0 else label for cell, label, place in zip(known, labels, first[codes].tolist(), strict=True)
-    ]
-    return pa.array(cells, kind)
+def _values(column: SensitiveColumn, codes: IntArray, kind: pa.DataType) -> pa.Array:
+    """Return the values of codes in a type."""
+    return pa.array(column.coded.labels[0], pa.string()).cast(kind).take(pa.array(codes))

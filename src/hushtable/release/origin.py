@@ -1,7 +1,7 @@
-"""What is known of a release beyond its published rows: how it was made, and from which records.
+"""What is known about a release beyond its published rows: how it was made, and from which records.
 
-Whoever has just made a release knows all of it (``Made``). Whoever opens a saved one knows what the private companion
-and the original tell, and reads them when they are needed; Spark knows counts instead of rows.
+After a run, everything is known (``Made``). For a saved release, it comes from the private companion and the original,
+which are read on demand; Spark has counts instead of rows.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ def classes_of(
 
 
 class Origin(Protocol):
-    """What is known of a release beyond its published rows."""
+    """What is known about a release beyond its published rows."""
 
     @property
     def verification(self) -> Verification:
@@ -50,15 +50,15 @@ class Origin(Protocol):
 
     @property
     def problem(self) -> Problem:
-        """What the algorithm was given."""
+        """The input of the algorithm."""
 
     @property
     def table(self) -> EncodedTable:
-        """The encoded original; where rows were counted elsewhere, one row may stand for several."""
+        """The encoded original; if rows were counted, one row may stand for several."""
 
     @property
     def reference(self) -> Reference:
-        """What models compare classes with."""
+        """The whole table, with which models compare classes."""
 
     @property
     def records(self) -> int:
@@ -66,32 +66,32 @@ class Origin(Protocol):
 
     @property
     def released(self) -> int:
-        """Those that are published; counterfeits are none."""
+        """Published records, without counterfeits."""
 
     @property
     def notes(self) -> Mapping[str, Any]:
-        """What the algorithm said about its result."""
+        """The algorithm's notes on its result."""
 
     @property
     def measured(self) -> Mapping[str, float]:
-        """Measures over the original that are known already."""
+        """Measures over the original that are already known."""
 
     @property
     def summary(self) -> Mapping[str, Any] | None:
-        """What was said when it was made, if somebody kept it."""
+        """What was reported at the time of the run, if stored."""
 
     @property
     def made(self) -> Made:
-        """How it came about, row by row."""
+        """How it was made, row by row."""
 
     def comparison(self, plan: Plan) -> Comparison:
-        """Return the release beside its original, as utility measures see it."""
+        """Return the release compared with its original, for utility measures."""
 
     def before(self) -> Exposure:
-        """Return the classes of the original quasi-identifiers, as risks see them."""
+        """Return the classes of the original quasi-identifiers, for risks."""
 
     def after(self, table: Callable[[], pa.Table]) -> Exposure:
-        """Return the classes of the published table, as risks see them; ``table`` reads it."""
+        """Return the classes of the published table, for risks; ``table`` reads it."""
 
     def classes(self, table: Callable[[], pa.Table], names: Sequence[str]) -> tuple[dict[str, pa.Array], GroupStats]:
         """Return the published cells of every class in these columns, in published order, and its statistics."""
@@ -100,37 +100,37 @@ class Origin(Protocol):
         """Recompute the classes from the published cells and judge them again."""
 
     def drawn(self, plan: Plan, sample: int) -> Any:
-        """Return a view on some classes for attacks, its records and their weight; None where all rows are at hand."""
+        """Return a view on some classes for attacks, its records and their weight; None if all rows are in memory."""
 
     def recall(self, name: str) -> Mapping[str, Any] | None:
-        """Return what an attack found before, if that was kept."""
+        """Return the stored result of an attack, if there is one."""
 
     def remember(self, name: str, found: Mapping[str, Any]) -> None:
-        """Keep what an attack found, where there is a place for it."""
+        """Store the result of an attack, if there is a place for it."""
 
     def keep(self, private: Path, table: Callable[[], pa.Table], plan: Plan) -> dict[str, Any] | None:
-        """Write what looking at the release later needs into the companion's folder; return the rest of it."""
+        """Write what later examinations need into the companion's folder; return the rest, for its JSON."""
 
 
 @dataclass(frozen=True)
 class Made:
-    """How a release came about, row by row: for whoever has the original.
+    """How a release was made, row by row, for those who have the original.
 
     Attributes
     ----------
     problem : Problem
-        What the algorithm was given.
+        The input of the algorithm.
     partition : Partition
-        What it returned.
+        Result of the algorithm.
     recoded : Recoded
         The published cells of every class, and the class of every record.
     verification : Verification
     source_rows : integer array
-        The source row of each published row; below 0 for counterfeits. It links rows to people.
+        The source row of each published row; negative for counterfeits. It links rows to people.
     value_rows : integer array, optional
-        The source row of each published row's sensitive values, where those are apart from their people.
+        The source row of each published row's sensitive values, if these are separate from their people.
     measured : mapping of str to float
-        Measures that are known already.
+        Measures that are already known.
     """
 
     problem: Problem
@@ -143,7 +143,7 @@ class Made:
 
     @property
     def summary(self) -> None:
-        """Nothing: it is made anew from what is known."""
+        """Nothing: it is recomputed from what is known."""
 
     @property
     def made(self) -> Made:
@@ -157,7 +157,7 @@ class Made:
 
     @property
     def reference(self) -> Reference:
-        """What models compare classes with."""
+        """The whole table, with which models compare classes."""
         return self.problem.reference
 
     @property
@@ -167,16 +167,16 @@ class Made:
 
     @property
     def released(self) -> int:
-        """Those that are published; counterfeits are none."""
+        """Published records, without counterfeits."""
         return int(np.count_nonzero(self.source_rows >= 0))
 
     @property
     def notes(self) -> Mapping[str, Any]:
-        """What the algorithm said about its result."""
+        """The algorithm's notes on its result."""
         return self.partition.notes
 
     def comparison(self, plan: Plan) -> RowComparison:
-        """Return the release beside its original, row by row."""
+        """Return the release compared with its original, row by row."""
         return RowComparison(
             table=self.problem.table,
             labels=self.recoded.labels[: self.records],
@@ -216,16 +216,16 @@ class Made:
         return judge(self.problem, plan.table, self.recoded, table(), np.asarray(rows))
 
     def drawn(self, plan: Plan, sample: int) -> None:
-        """Return nothing: all rows are at hand."""
+        """Return nothing: all rows are in memory."""
 
     def recall(self, name: str) -> None:
-        """Return nothing: a release that was just made keeps no answers."""
+        """Return nothing: a new release has no stored results."""
 
     def remember(self, name: str, found: Mapping[str, Any]) -> None:
-        """Keep nothing."""
+        """Store nothing."""
 
     def keep(self, private: Path, table: Callable[[], pa.Table], plan: Plan) -> dict[str, Any]:
-        """Write what looking at the release later needs into the companion's folder; return the rest of it."""
+        """Write what later examinations need into the companion's folder; return the rest, for its JSON."""
         from hushtable.release.kept import keep
 
         rows, values = np.asarray(self.source_rows), self.value_rows

@@ -1,4 +1,4 @@
-"""An original in files or databases: read again, column by column, when somebody asks for them."""
+"""An original in files or databases, read again column by column on demand."""
 
 from __future__ import annotations
 
@@ -28,13 +28,13 @@ class Files:
     sources: tuple[Source, ...]
 
     def read(self, columns: Sequence[str] | None = None) -> pa.Table:
-        """Return some columns, or all: as codes, a byte or two a cell."""
+        """Return some columns, or all, as codes with a byte or two per cell."""
         from hushtable.io.dictionary_reader import read_coded  # tables in memory are never read again
 
         return read_coded(self.sources, columns)
 
     def count(self, columns: Sequence[str]) -> tuple[pa.Table, IntArray]:
-        """Return some columns, equal rows once, and how many there are of each."""
+        """Return the distinct rows of some columns, and how often each occurs."""
         from hushtable.io.dictionary_reader import count_coded
 
         return count_coded(self.sources, columns)
@@ -42,7 +42,7 @@ class Files:
 
 @dataclass(frozen=True)
 class RestRanks:
-    """The ranks of the other published cells of each record, for whoever breaks ties by them.
+    """The ranks of the other published cells of each record, for breaking ties.
 
     Attributes
     ----------
@@ -54,7 +54,7 @@ class RestRanks:
     plan: TablePlan
 
     def __call__(self) -> IntArray:
-        """Return the ranks; only the columns that are ranked are read."""
+        """Return the ranks; only the ranked columns are read."""
         ranks = rest_rank(self.files.read(self.plan.named(Role.INSENSITIVE)), self.plan)
         assert ranks is not None
         return ranks

@@ -1,7 +1,7 @@
-"""Cells that overlap: 142** beside 14***; and which class covers a person.
+"""Overlapping cells, such as 142** and 14***, and which class covers a person.
 
-Where the cells of two classes share a point, an adversary's candidates are the union of both. Models that survive
-merging do not mind; for the others overlapping classes have to become one.
+If the cells of two classes share a point, an adversary's candidates are the union of both. Models that survive merging
+still hold; for the others, overlapping classes must become one.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ __all__ = ["class_of", "merge_overlapping"]
 
 
 def merge_overlapping(cells: Sequence[Cells]) -> tuple[IntArray, int]:
-    """Number the groups so that groups whose cells share a point get the same number.
+    """Number the groups so that groups with overlapping cells get the same number.
 
     Returns
     -------

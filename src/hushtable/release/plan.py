@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Protocol, Self
 
@@ -19,12 +19,12 @@ from hushtable.table.encode import Extra
 from hushtable.table.plan import TablePlan
 
 if TYPE_CHECKING:
-    from hushtable.release.guards.base import Guard
+    from hushtable.release.guard import Guard
 
-__all__ = ["Account", "Plan"]
+__all__ = ["AccountProtocol", "Plan", "check_combination"]
 
 
-class Account(Protocol):
+class AccountProtocol(Protocol):
     """Comparison with earlier releases of the same people: ``hushtable.ledger.account.Account``."""
 
     @property
@@ -78,7 +78,7 @@ class Plan:
         The policy as data: it travels with the release.
     guards : tuple of Guard
         Countermeasures against attacks on the algorithm.
-    account : Account, optional
+    account : AccountProtocol, optional
         The ledger with which releases are compared.
     coins : Coins, optional
         Coins of a release that is reproduced. Defaults to those of the local secret.
@@ -92,7 +92,7 @@ class Plan:
     extra: Extra = field(default_factory=Extra)
     document: Mapping[str, Any] = field(default_factory=dict)
     guards: tuple[Guard, ...] = ()
-    account: Account | None = None
+    account: AccountProtocol | None = None
     coins: Coins | None = None
 
     def __post_init__(self) -> None:
@@ -116,57 +116,17 @@ class Plan:
                 )
         self.algorithm.check_table(self.table)
         object.__setattr__(self, "table", self.algorithm.planned(self.table))
-        check_compatible(
-            self.algorithm,
+        check_combination(
+            self.table,
             self.model(),
-            self.table.missing,
-            population=self.extra.population is not None,
+            self.algorithm,
+            self.guards,
             suppression=self.suppression,
+            population=self.extra.population is not None,
+            ledger=self.account is not None,
         )
-        check_forms(self.table, self.algorithm, self.model())
-        if self.table.treated:
-            from hushtable.release.treatment_rules import check_treatments
-
-            check_treatments(self.table, self.model(), ledger=self.account is not None)
-        if self.table.shown_weight is not None:
-            from hushtable.release.class_weights import check_weight_plan
-
-            check_weight_plan(self.table, self.model(), self.algorithm, ledger=self.account is not None)
-        self._check_guards_and_ledger()
-
-    def _check_guards_and_ledger(self) -> None:
-        if self.guards and self.algorithm.recoding is Recoding.CONCEALED:
-            raise IncompatibleError(
-                f"{self.algorithm.name} gives each record its own group, which "
-                f"{', '.join(g.name for g in self.guards)} would change.",
-                hint="Remove 'guard' from the policy, or choose another algorithm.",
-            )
-        if self.algorithm.samples and (self.guards or self.account is not None):
-            raise IncompatibleError(
-                f"{self.algorithm.name} lets only its draws depend on the records, but guards and ledgers read them.",
-                hint="Remove 'guard' and 'ledger' from the policy.",
-            )
-        for guard in self.guards:
-            guard.check(self.algorithm, self.model(), self.suppression)
-            guard.check_table(self.table)
-        if self.guards and self.algorithm.recoding is Recoding.NUMBERED:
-            raise IncompatibleError(
-                f"{self.algorithm.name} must keep its classes, so guards cannot change them.",
-                hint="Remove 'guard' from the policy, or choose another algorithm.",
-            )
-        if self.account is not None and self.algorithm.recoding is Recoding.CONCEALED:
-            raise IncompatibleError(
-                f"A ledger compares classes, but {self.algorithm.name} makes none.",
-                hint="Remove 'ledger' from the policy and publish these people only once, or choose another algorithm.",
-            )
         if self.account is not None:
             self.account.check(self.model())
-            if self.algorithm.keeps_signatures and self.suppression:
-                raise IncompatibleError(
-                    f"{self.algorithm.name} with a ledger must not suppress anyone: suppressed people have a too "
-                    "frequent value, and would reveal those whom they meet in a later release.",
-                    hint="Set 'suppression: 0'.",
-                )
 
     def refuse_guards(self, what: str) -> None:
         """Raise if the plan has guards, treatments or a ledger, which ``what`` does not apply."""
@@ -194,7 +154,7 @@ class Plan:
         )
 
     def refuse_in(self, engine: str) -> None:
-        """Raise if the plan needs whole columns in one place, which an engine does not hold."""
+        """Raise if the plan needs whole columns in memory, which an engine does not have."""
         self.refuse_treatments(f"{engine} does not hold all rows of a column, which treatments need")
         self.refuse_class_weights(engine)
 
@@ -215,7 +175,7 @@ class Plan:
         account = self.account.pinned()
         if account is self.account:
             return self
-        # a copy of this policy must not take a ledger that is gone for a new one
+        # a copy of this policy must not mistake a missing ledger for a new one
         named = {name: value for name, value in self.document["ledger"].items() if name != "new"}
         document = {**self.document, "ledger": {**named, "records": account.records}}
         return replace(self, account=account, document=document)
@@ -227,3 +187,62 @@ class Plan:
     def model(self) -> AllOf:
         """Return the models, bound to their sensitive columns."""
         return AllOf.bound_to(self.models, self.table.named(Role.SENSITIVE))
+
+
+def check_combination(
+    table: TablePlan,
+    model: AllOf,
+    algorithm: Algorithm,
+    guards: Sequence[Guard],
+    *,
+    suppression: float,
+    population: bool,
+    ledger: bool,
+) -> None:
+    """Refuse, before any data are read, what cannot be combined: for a policy when it is made, and for a plan.
+
+    Raises
+    ------
+    IncompatibleError
+        With the reason and a remedy.
+    """
+    check_compatible(algorithm, model, table.missing, population=population, suppression=suppression)
+    check_forms(table, algorithm, model)
+    if table.treated:
+        from hushtable.release.treatment_rules import check_treatments
+
+        check_treatments(table, model, ledger=ledger)
+    if table.shown_weight is not None:
+        from hushtable.release.class_weights import check_weight_plan
+
+        check_weight_plan(table, model, algorithm, ledger=ledger)
+    if guards and algorithm.recoding is Recoding.CONCEALED:
+        raise IncompatibleError(
+            f"{algorithm.name} gives each record its own group, which "
+            f"{', '.join(g.name for g in guards)} would change.",
+            hint="Remove 'guard' from the policy, or choose another algorithm.",
+        )
+    if algorithm.samples and (guards or ledger):
+        raise IncompatibleError(
+            f"{algorithm.name} lets only its draws depend on the records, but guards and ledgers read them.",
+            hint="Remove 'guard' and 'ledger' from the policy.",
+        )
+    for guard in guards:
+        guard.check(algorithm, model, suppression)
+        guard.check_table(table)
+    if guards and algorithm.recoding is Recoding.NUMBERED:
+        raise IncompatibleError(
+            f"{algorithm.name} must keep its classes, so guards cannot change them.",
+            hint="Remove 'guard' from the policy, or choose another algorithm.",
+        )
+    if ledger and algorithm.recoding is Recoding.CONCEALED:
+        raise IncompatibleError(
+            f"A ledger compares classes, but {algorithm.name} makes none.",
+            hint="Remove 'ledger' from the policy and publish these people only once, or choose another algorithm.",
+        )
+    if ledger and algorithm.keeps_signatures and suppression:
+        raise IncompatibleError(
+            f"{algorithm.name} with a ledger must not suppress anyone: suppressed people have a too "
+            "frequent value, and would reveal those whom they meet in a later release.",
+            hint="Set 'suppression: 0'.",
+        )

@@ -18,14 +18,14 @@ __all__ = ["Plane", "plane_of"]
 
 @dataclass(frozen=True)
 class Plane:
-    """What lies where.
+    """The positions of records and classes.
 
     Attributes
     ----------
     points : (records, 2) float array
         The original records that are published.
     boxes : (classes, 4) float array
-        What the published cells of each class cover: left, bottom, right, top.
+        The area that the published cells of each class cover: left, bottom, right, top.
     labels : pair of tuples of str
         The names of the leaves 0, 1, 2, ... along each axis; none for numbers.
     """
@@ -36,14 +36,15 @@ class Plane:
 
 
 def plane_of(comparison: RowComparison, columns: Sequence[str] | None = None) -> Plane:
-    """Return the plane of two quasi-identifiers, the first two by default.
+    """Return the plane of two quasi-identifiers. Defaults to the first two.
 
-    Numbers lie where they are; other values at the place of their leaf in the hierarchy, with half a step around.
+    Numbers are at their values, other values at the positions of their leaves in the hierarchy, with half a step
+    around.
 
     Raises
     ------
     UsageError
-        If there are not two columns, or one of them is no quasi-identifier.
+        If there are not two columns, or one of them is not a quasi-identifier.
     """
     names = [cells.column.name for cells in comparison.cells]
     chosen = list(names[:2] if columns is None else columns)
@@ -81,7 +82,7 @@ def _inside(codes: IntArray, coded: Coded) -> IntArray:
 
 
 def _places(coded: Coded) -> FloatArray:
-    """Where each leaf lies: at its number, or at its place in the hierarchy. A missing number lies left of all."""
+    """The position of each leaf: its number, or its place in the hierarchy. A missing number is left of all others."""
     if coded.kind is not Kind.NUMERIC:
         return np.arange(coded.size, dtype=np.float64)
     values: FloatArray = coded.values.to_numpy(zero_copy_only=False).astype(np.float64)

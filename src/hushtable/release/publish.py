@@ -19,7 +19,7 @@ from hushtable.table.ranks import dense_ranks
 __all__ = ["publish", "published_order"]
 
 _MANY = 1 << 18
-"""Rows from which columns are worked on by all cores."""
+"""Number of rows from which columns are processed on all cores."""
 
 
 def publish(source: pa.Table, recoded: Recoded, plan: TablePlan, rows: IntArray) -> pa.Table:
@@ -34,7 +34,7 @@ def publish(source: pa.Table, recoded: Recoded, plan: TablePlan, rows: IntArray)
         if column.role is Role.QUASI:
             return recoded.column(place[column.name], rows)
         if column.publish:
-            from hushtable.release.class_weights import class_weights  # most tables are no surveys
+            from hushtable.release.class_weights import class_weights  # most tables are not surveys
             from hushtable.table.survey import read_weights
 
             return pa.array(class_weights(read_weights(source, column.name, plan)[rows], recoded.labels[rows]))
@@ -47,7 +47,7 @@ def publish(source: pa.Table, recoded: Recoded, plan: TablePlan, rows: IntArray)
 
 
 def _each(work: Callable[[Any], Any], columns: Sequence[Any], rows: int) -> Iterable[Any]:
-    """Apply to each column; by all cores where there are many rows."""
+    """Apply to each column; on all cores if there are many rows."""
     if rows < _MANY:
         return map(work, columns)
     from hushtable.parallel import each  # small tables need no threads
@@ -58,7 +58,7 @@ def _each(work: Callable[[Any], Any], columns: Sequence[Any], rows: int) -> Iter
 def published_order(table: pa.Table) -> IntArray:
     """Return the order of rows by all their published cells.
 
-    It is a function of the released multiset alone: neither the input's order nor a seed shows in it.
+    It depends on the released multiset alone, neither on the input's order nor on a seed.
     """
     ranks = list(_each(dense_ranks, table.columns, table.num_rows))
     labels, _ = number_rows([r for r, _ in ranks], [n for _, n in ranks])

@@ -50,14 +50,13 @@ def verify_published(
         Roles and the meaning of missing values.
     model : AllOf
     evidence : mapping, optional
-        What the private companion says, or else ``release.json``. The companion is believed: its keyed hash was
-        checked. Of ``release.json``, only what no row can tell is read. Models are refused if they compare with the
-        whole input table, count people instead of rows, or count a population, and nothing believable tells.
+        Contents of the private companion, or else of ``release.json``. The companion is trusted, since its keyed hash
+        was checked. Only what rows cannot show is read from ``release.json``. Models that compare with the whole input
+        table, count people instead of rows, or count a population are refused without a trusted source.
     recoding : Recoding
-        What tells classes apart: the cells of the quasi-identifiers, the number of the group where those are exact, or
-        both.
+        What defines classes: the cells of the quasi-identifiers, the number of the group if those are exact, or both.
     suppression : float, optional
-        The policy's limit: ``release.json`` may not speak of more suppressed people.
+        The policy's limit, which ``release.json`` must not exceed.
     whole : Reference, optional
         The whole table's counts, taken from the original.
     """
@@ -73,19 +72,25 @@ def verify_published(
     check_published_columns(table, plan, *groups)
     check_unlinked(table, plan)
     if plan.shown_weight is not None and table.num_rows:
-        from hushtable.release.class_weights import check_class_weights  # most tables are no surveys
+        from hushtable.release.class_weights import check_class_weights  # most tables are not surveys
 
         check_class_weights(table, plan)
     if not table.num_rows:
-        # of nothing every model holds
+        # every model holds for an empty table
         raise no_rows()
     shown = groups if recoding is Recoding.BUCKET else (*plan.named(Role.QUASI), *groups)
     quasi = tuple(published_cells(table.column(name)) for name in shown)
     if evidence is not None and "seal" in evidence:
-        # its keyed hash holds, or it would not have been read
+        # its keyed hash was checked when it was read
         found = verify(*_kept(table, plan, model, evidence, quasi), plan.missing)
     else:
-        found = _from_rows(table, plan, model, evidence, quasi, recoding, suppression, whole)
+        found, reading = _from_rows(table, plan, model, evidence, quasi, recoding, whole)
+        if evidence is not None and found.ok:
+            with _understood(evidence):
+                uncounted = recoding is Recoding.NUMBERED or any(m.drawing() is not None for m in model.members)
+                check_sizes(evidence, table.num_rows, suppression, numbered=uncounted)
+                if "whole_table" in evidence and whole is None:
+                    check_counts(*reading, suppression)
     if found.ok and recoding is not Recoding.BUCKET:
         check_cells(quasi, plan, recoding, found.labels[: table.num_rows])
     return found
@@ -93,7 +98,7 @@ def verify_published(
 
 @contextmanager
 def _understood(evidence: Mapping[str, Any] | None) -> Iterator[None]:
-    """Whatever a damaged file trips, say that it is damaged."""
+    """Report any error of a damaged file as damage."""
     try:
         yield
     except HushtableError:
@@ -115,13 +120,12 @@ def _from_rows(
     told: Mapping[str, Any] | None,
     quasi: tuple[Any, ...],
     recoding: Recoding,
-    suppression: float | None,
     whole: Reference | None,
-) -> Verification:
-    """Verify without the private companion: from the rows, the policy and what ``release.json`` tells everybody.
+) -> tuple[Verification, tuple[Published, Reference]]:
+    """Verify without the private companion: from the rows, the policy and the public ``release.json``.
 
-    Where these leave something open (how many rows are counterfeits, where values lie that are not published), every
-    model has to give one answer whatever it is.
+    If these leave something open (how many rows are counterfeits, the positions of unpublished values), every model
+    must give the same answer in all cases.
     """
     if plan.entity is not None:
         raise _needs_companion("The policy counts people, but the published file does not say which person each row "
@@ -146,13 +150,7 @@ def _from_rows(
         same = np.isclose([e.achieved for e in others], first.achieved, rtol=1e-9, equal_nan=True)
         if not same.all() or any(e.violations != first.violations for e in others):
             raise _needs_companion(f"What {first.model} achieves depends on {open_question}.")
-    if told is not None and found[0].ok:
-        with _understood(told):
-            uncounted = numbered or any(member.drawing() is not None for member in model.members)
-            check_sizes(told, table.num_rows, suppression, numbered=uncounted)
-            if "whole_table" in told and whole is None:
-                check_counts(*readings[0], suppression)
-    return found[0]
+    return found[0], readings[0]
 
 
 def _needs_companion(message: str) -> UsageError:
@@ -166,7 +164,7 @@ def _sizes(reference: Reference) -> dict[str, int]:
 def _kept(
     table: pa.Table, plan: TablePlan, model: AllOf, kept: Mapping[str, Any], quasi: tuple[Any, ...]
 ) -> tuple[Published, AllOf, Reference]:
-    """Put what was published, and what the companion says, into the verifier's words."""
+    """Convert the published rows and the companion's contents into the verifier's form."""
     classes = kept["class_counts"]
     if plan.entity is not None and int(kept["reference"]["unit"]) > 1:
         _refuse_histograms(model)
@@ -180,7 +178,7 @@ def _kept(
     )
     if classes is not None:
         labels, _ = class_numbers(quasi)
-        # counts are kept in the order in which classes are shown
+        # counts are in the order of the published classes
         order = np.argsort(np.argsort(np.unique(labels, return_index=True)[1]))
         units, population = (classes[name] and np.array(classes[name])[order] for name in ("units", "population"))
         published = replace(published, unit=int(classes["unit"]), class_units=units, class_population=population)
@@ -218,8 +216,8 @@ def _refuse_beliefs(model: AllOf) -> None:
 def _refuse_population(model: AllOf) -> None:
     """Refuse models that count a population if an empty cell may be any value.
 
-    It may then stand for people of the population who are in no published class, and ``release.json`` counts those of
-    the published ones alone.
+    It may then stand for people of the population who are in no published class, but ``release.json`` counts only those
+    in published classes.
     """
     counting = sorted({m.name for m in model.members if Stat.POPULATION in m.stats_needed()})
     if counting:
@@ -231,10 +229,10 @@ def _refuse_population(model: AllOf) -> None:
         )
 
 
-# What ``release.json`` states of the whole table, held against what the published rows and the policy tell.
+# Checks of what ``release.json`` states about the whole table against the published rows and the policy.
 #
-# Receivers have to believe the counts that a policy publishes, but no more than the rows leave open: every published
-# value is in the whole table too, what is more there was suppressed, and the policy says how much may be.
+# Recipients must trust the counts that a policy publishes, but only as far as the rows allow: every published value is
+# in the whole table too, any excess was suppressed, and the policy limits suppression.
 
 
 def check_sizes(told: Mapping[str, Any], rows: int, suppression: float | None, *, numbered: bool) -> None:
@@ -264,9 +262,9 @@ def check_counts(published: Published, reference: Reference, suppression: float 
     ----------
     published : Published
     reference : Reference
-        As stated.
+        The stated counts.
     suppression : float, optional
-        The share of the people that the policy allows to be left out; any where it is not known.
+        The share of people that the policy allows to be suppressed. Defaults to any.
 
     Examples
     --------
@@ -293,7 +291,7 @@ def check_counts(published: Published, reference: Reference, suppression: float 
 
 
 def _beyond(published: Published, key: Key, attribute: Attribute) -> int:
-    """How many published values are more than the whole table is said to have."""
+    """Number of published values in excess of the stated counts of the whole table."""
     codes, size = joint_codes([published.sensitive[n] for n in key], [published.sizes[n] for n in key])
     shown, count = np.unique(codes, return_counts=True)
     assert size == len(attribute.units)

@@ -1,4 +1,4 @@
-"""Reading a published table back, as the verifier and nobody else does."""
+"""Read a published table back, for the verifier."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ __all__ = ["check_published_columns", "prepare_as", "published_cells", "sensitiv
 
 
 def check_published_columns(table: pa.Table, plan: TablePlan, *more: str) -> None:
-    """The published table has every published column of the policy, those named here, and nothing else."""
+    """Require that the published table has exactly the published columns of the policy and those named here."""
     wanted = [*(c.name for c in plan.columns if c.published), *more]
     leaked = [n for n in table.column_names if n not in wanted]
     if leaked:
@@ -41,9 +41,9 @@ def check_published_columns(table: pa.Table, plan: TablePlan, *more: str) -> Non
 
 
 def published_cells(column: pa.ChunkedArray) -> pa.ChunkedArray | pa.DictionaryArray:
-    """Return a published quasi-identifier with its empty cells as nulls: in CSV they come as the empty text.
+    """Return a published quasi-identifier with its empty cells as nulls: in CSV, they are empty text.
 
-    No value is the empty text: it is missing wherever it is read. A file that has both tells them apart, though.
+    Empty text is always read as missing. But a file that has both would distinguish them.
 
     Raises
     ------
@@ -77,7 +77,7 @@ def published_cells(column: pa.ChunkedArray) -> pa.ChunkedArray | pa.DictionaryA
 def prepare_as(
     column: pa.ChunkedArray, plan: ColumnPlan, kind: Kind | None, missing_values: tuple[str, ...]
 ) -> Prepared:
-    """Prepare a published column as one of that kind, or else of the policy's, or of what its values tell."""
+    """Prepare a published column with that kind, or the policy's, or the kind inferred from its values."""
     return prepare(
         column,
         name=plan.name,

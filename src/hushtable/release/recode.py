@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 __all__ = ["Recoded", "check_cells", "class_numbers", "form_shown", "forms_shown", "published_in", "recode"]
 
 _MANY = 10_000
-"""Groups from which columns are recoded by all cores."""
+"""Number of groups from which columns are recoded on all cores."""
 
 
 @dataclass(frozen=True)
@@ -45,16 +45,16 @@ class Recoded:
     published : tuple of pyarrow arrays
         The cells' labels, one per group.
     buckets : int64 array, optional
-        Where quasi-identifiers stay exact, the group of every row among which its sensitive values are hidden; the
-        other groups are then the distinct combinations of quasi-identifiers.
+        If quasi-identifiers stay exact, the group of every row in which its sensitive values are hidden; ``labels``
+        then number the distinct combinations of quasi-identifiers.
     numbers : int64 array, optional
-        Where groups are published with their numbers, the number of each: cells of several groups may then coincide.
+        If groups are published with numbers, the number of each: cells of several groups may then be equal.
     counterfeits : Counterfeits, optional
-        Records to publish that are nobody's.
+        Records to publish that belong to nobody.
     derived : bool
         Whether the cells follow from the groups; guards and earlier releases may have widened them.
     concealed : bool
-        Whether records are concealed among others with different cells, so that classes promise nothing.
+        Whether records are concealed among others with different cells, so that classes guarantee nothing.
     """
 
     labels: AnyArray
@@ -113,9 +113,9 @@ def class_numbers(columns: Sequence[pa.Array | pa.ChunkedArray]) -> tuple[IntArr
 
 
 def recode(table: EncodedTable, partition: Partition, recoding: Recoding = Recoding.LOCAL) -> Recoded:
-    """Publish each group's cells; groups that coincide once published become one.
+    """Publish each group's cells; groups with equal published cells become one.
 
-    Some forms are made of the sample's records alone, and cover nobody else.
+    Some forms depend on the sample's records alone, and cover nobody else.
     """
     labels = partition.labels
     n_groups = partition.n_groups
@@ -155,7 +155,7 @@ def _made(
 
 
 def _each(work: Callable[[Any], Any], items: Sequence[Any], n_groups: int) -> Iterable[Any]:
-    """Apply to each column; by all cores where there are many groups."""
+    """Apply to each column; on all cores if there are many groups."""
     if n_groups < _MANY:
         return map(work, items)
     from hushtable.parallel import each  # small tables need no threads
@@ -164,7 +164,7 @@ def _each(work: Callable[[Any], Any], items: Sequence[Any], n_groups: int) -> It
 
 
 def _exact(table: EncodedTable, buckets: IntArray) -> Recoded:
-    """Leave the sample's quasi-identifiers as they are."""
+    """Leave the sample's quasi-identifiers unchanged."""
     buckets = np.where(np.arange(len(buckets)) < table.n_sample, buckets, -1)
     kept = np.flatnonzero(buckets >= 0)
     numbers, first = number_rows([c.codes[kept] for c in table.quasi], [c.coded.size for c in table.quasi])
@@ -176,9 +176,9 @@ def _exact(table: EncodedTable, buckets: IntArray) -> Recoded:
 
 
 def _concealed(table: EncodedTable, labels: IntArray, offsets: IntArray, rows: IntArray) -> Recoded:
-    """Give every record the cells that cover its crowd; records whose cells coincide are one class."""
+    """Give every record the cells that cover its crowd; records with equal cells are one class."""
     cells = [published_in(c, Recoding.CONCEALED).from_records(c, rows, offsets) for c in table.quasi]
-    # classes are numbered by what they show, so that no order of the input is left
+    # classes are numbered by their cells, so that the order of the input has no influence
     ranks = [dense_ranks(pa.chunked_array([c.labels()])) for c in cells]
     merged, firsts = number_rows([rank for rank, _ in ranks], [n for _, n in ranks])
     n = len(firsts)
@@ -198,7 +198,7 @@ def published_in(column: QuasiColumn, recoding: Recoding) -> Form:
 
 
 def form_shown(plan: TablePlan, column: ColumnPlan, recoding: Recoding) -> Form:
-    """Return the form that the published cells of a column are read in, whatever its kind."""
+    """Return the form for reading the published cells of a column, whatever its kind."""
     if recoding not in (Recoding.LOCAL, Recoding.GLOBAL, Recoding.NUMBERED):
         own: Form = known_forms[recoding.value]()
         return own
@@ -210,7 +210,7 @@ def form_shown(plan: TablePlan, column: ColumnPlan, recoding: Recoding) -> Form:
 
 
 def forms_shown(plan: TablePlan, recoding: Recoding) -> tuple[Form, ...]:
-    """Return the forms that the published cells of all quasi-identifiers are read in."""
+    """Return the forms for reading the published cells of all quasi-identifiers."""
     return tuple(form_shown(plan, column, recoding) for column in plan.columns if column.role is Role.QUASI)
 
 
@@ -220,7 +220,7 @@ def check_cells(cells: Sequence[Any], plan: TablePlan, recoding: Recoding, label
     Parameters
     ----------
     cells : sequence of pyarrow arrays
-        Of every quasi-identifier, one cell per row.
+        For every quasi-identifier, one cell per row.
     plan : TablePlan
     recoding : Recoding
     labels : int64 array
@@ -241,6 +241,6 @@ def check_cells(cells: Sequence[Any], plan: TablePlan, recoding: Recoding, label
 
 
 def _levels(partition: Partition, forms: Sequence[Form]) -> Sequence[int | IntArray | None]:
-    """The level of each column where an algorithm recodes globally, and the policy does not ask for something else."""
+    """The level of each column if an algorithm recodes globally and the policy does not choose another form."""
     levels: Sequence[int | IntArray | None] = partition.cuts or partition.levels or (None,) * len(forms)
     return [None if form.any_groups else level for form, level in zip(forms, levels, strict=True)]

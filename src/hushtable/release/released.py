@@ -1,4 +1,4 @@
-"""Released: a published table and how it came about, as plain data."""
+"""Released: a published table and how it was made, as plain data."""
 
 from __future__ import annotations
 
@@ -33,20 +33,20 @@ __all__ = ["OtherColumns", "Released", "title_of"]
 
 @dataclass(frozen=True, repr=False)
 class Released:
-    """A published table that passed the verifier, and how it came about.
+    """A published table that passed the verifier, and how it was made.
 
     Attributes
     ----------
     published : pyarrow.Table or Written
-        The table, or where it is.
+        The table, or its location.
     plan : Plan
-        What it was made under.
+        The plan of the run.
     origin : Origin
         What is known beyond the published rows.
     source : DataFrame or Files, optional
-        The original, as it was given.
+        The original, as given.
     repeatable : bool
-        Whether the plan gives the same release of the same original again.
+        Whether the plan gives the same release again from the same original.
     """
 
     published: Any
@@ -57,12 +57,12 @@ class Released:
 
     @property
     def policy(self) -> Mapping[str, Any]:
-        """The policy it was made under, as data."""
+        """The policy of the run, as data."""
         return self.plan.document
 
     @cached_property
     def table(self) -> pa.Table:
-        """What is published: rows sorted by all their cells, no identifiers. It is read when it is first asked for."""
+        """The published table: rows sorted by all their cells, no identifiers. Read on first use."""
         return self.published if isinstance(self.published, pa.Table) else self.published.read()
 
     @property
@@ -72,7 +72,7 @@ class Released:
 
     @cached_property
     def frame(self) -> Any:
-        """The published table as the same kind of DataFrame that was given."""
+        """The published table as the same kind of DataFrame as the input."""
         held = getattr(self.published, "frame", None)
         if held is not None:
             return held
@@ -80,7 +80,7 @@ class Released:
         return self.like(self.table if gaps is None else gaps(self.table))
 
     def like(self, table: pa.Table) -> Any:
-        """Return a table of the published columns as the same kind of DataFrame that was given."""
+        """Return a table of the published columns as the same kind of DataFrame as the input."""
         coarser = (*self.plan.table.named(Role.QUASI), self.plan.table.shown_weight)
         given = None if isinstance(self.source, Files) else self.source
         return like(table, given, [name for name in table.column_names if name not in coarser])
@@ -118,7 +118,7 @@ class Released:
         return table.select(columns)
 
     def treated(self, columns: Sequence[str]) -> pa.Table:
-        """Return some columns of the original with the values that the release was made of."""
+        """Return some columns of the original with the values that the release was made from."""
         if not self.plan.table.treated:
             return self.original(columns)
         from hushtable.treatments.treating import treated  # most releases are of untreated tables
@@ -129,7 +129,7 @@ class Released:
         return known["_treated"].select(columns)
 
     def raw_exposure(self) -> Exposure:
-        """Return who looks like whom in the raw quasi-identifiers, before any treatment."""
+        """Return the classes of the raw quasi-identifiers, before any treatment."""
         plan = self.plan.table
         if not plan.treated:
             return self.origin.before()
@@ -142,7 +142,7 @@ class Released:
         return Exposure.raw(encode(original, replace(plan, columns=looked_at), self.plan.extra))
 
     def changes(self) -> dict[str, float]:
-        """Return how much treatments changed each treated column: 0 is nothing. It looks at the original.
+        """Return how much treatments changed each treated column: 0 is not at all. Needs the original.
 
         Examples
         --------
@@ -168,12 +168,12 @@ class Released:
 
     @property
     def made(self) -> Made:
-        """How it came about, row by row."""
+        """How it was made, row by row."""
         return self.origin.made
 
     @property
     def problem(self) -> Problem:
-        """What the algorithm was given."""
+        """The input of the algorithm."""
         return self.made.problem
 
     @property
@@ -183,12 +183,12 @@ class Released:
 
     @property
     def partition(self) -> Partition:
-        """What the algorithm returned."""
+        """The result of the algorithm."""
         return self.made.partition
 
     @property
     def source_rows(self) -> AnyArray:
-        """The source row of each published row; below 0 for counterfeits. It links rows to people."""
+        """The source row of each published row; negative for counterfeits. It links rows to people."""
         return self.made.source_rows
 
     @property
@@ -203,7 +203,7 @@ class Released:
 
     @property
     def reference(self) -> Reference:
-        """What models compare classes with."""
+        """The whole table, with which models compare classes."""
         return self.origin.reference
 
     @property
@@ -218,22 +218,22 @@ class Released:
 
     @property
     def n_released(self) -> int:
-        """Input rows that are published; counterfeits are none."""
+        """Input rows that are published, without counterfeits."""
         return self.origin.released
 
     @property
     def n_suppressed(self) -> int:
-        """Input rows that were left out."""
+        """Input rows that were suppressed."""
         return self.records - self.n_released
 
     @property
     def apart(self) -> bool:
-        """Whether sensitive values are published apart from their people, linked by the number of a group alone."""
+        """Whether sensitive values are published separately from people, linked only by the number of a group."""
         return self.plan.algorithm.recoding is Recoding.BUCKET
 
     @property
     def may_have_counterfeits(self) -> bool:
-        """Whether its algorithm may publish rows that are nobody's, whether it did or not."""
+        """Whether its algorithm can publish rows that belong to nobody."""
         return self.plan.algorithm.recoding is Recoding.NUMBERED
 
     @property
@@ -242,7 +242,7 @@ class Released:
         return tuple(guard.name for guard in self.plan.guards)
 
     def halves(self) -> tuple[pa.Table, pa.Table]:
-        """Return people and sensitive values as two tables, where they are apart."""
+        """Return people and sensitive values as two tables, if they are separate."""
         from hushtable.release.bucket import split_table
 
         return split_table(self.table, self.plan.table)
@@ -250,11 +250,11 @@ class Released:
     def codes_of(self, column: str) -> IntArray:
         """Return the codes of a sensitive column, row by row of the published table.
 
-        Where sensitive values are apart from their people, those of the row's own person: of the same group.
+        If sensitive values are separate from people, the values of the row's own person, from the same group.
         """
         codes = np.asarray(next(c.codes for c in self.encoded.sensitive if c.name == column), dtype=np.int64)
         if self.recoded.counterfeits is not None:
-            # they are numbered from -1 downwards, so they stand last and in reverse
+            # they are numbered from -1 downwards, so they are last and in reverse order
             codes = np.concatenate([codes, self.recoded.counterfeits.codes[column][::-1]])
         return codes[self.source_rows]
 
@@ -270,12 +270,12 @@ class Released:
 
 
 class OtherColumns(Mapping[str, SensitiveColumn]):
-    """The published columns that are neither quasi-identifiers nor sensitive, encoded when they are asked for.
+    """The published columns that are neither quasi-identifiers nor sensitive, encoded on first use.
 
     Parameters
     ----------
     release : Released
-        With its original.
+        Must have its original.
     """
 
     def __init__(self, release: Released) -> None:
@@ -295,6 +295,6 @@ class OtherColumns(Mapping[str, SensitiveColumn]):
 
 
 def title_of(model: Any) -> str:
-    """A model's name, with its columns where it has some: the heading of its scores."""
+    """A model's name, with its columns if it has any: the heading of its scores."""
     on = getattr(model, "on", None)
     return f"{model.name} ({on if isinstance(on, str) else '+'.join(on)})" if on else model.name

@@ -1,4 +1,4 @@
-"""Patterns as rules: what a class has in common, how many records that stands for, and what it tells of the others.
+"""Patterns as rules: what a class has in common, its number of records, and its most frequent sensitive values.
 
 Everything here is counted in the published table, so exporting it discloses nothing that the release does not.
 """
@@ -23,22 +23,22 @@ __all__ = ["patterns", "patterns_of"]
 
 
 def patterns(release: Released) -> pa.Table:
-    """Return one row per class: its cells, how many of them say something, its records, and its commonest values.
+    """Return one row per class: its cells, how many of them are not ``*``, its records, and its most frequent values.
 
-    Where the algorithm never mixed the values of some sensitive columns (``within``), a pattern is of one value each: a
-    class that holds several has a row for each of them.
+    If the algorithm never mixed the values of some sensitive columns (``within``), a pattern has one value each: a
+    class with several values has a row for each of them.
 
     Parameters
     ----------
     release : Release
-        Of any algorithm; of anti-unification it is the patterns.
+        A release of any algorithm; for anti-unification, the rows are its patterns.
 
     Returns
     -------
     pyarrow.Table
-        The quasi-identifiers' cells; for every sensitive column the value that most records of the class have (of
-        equal ones the first in order) and their share; ``length``, the cells other than ``*``; ``records``. In the
-        order in which the published table shows the classes.
+        The quasi-identifiers' cells; for every sensitive column, the most frequent value of the class (ties go to the
+        first) and its share; ``length``, the number of cells other than ``*``; ``records``. In the order of the
+        published classes.
 
     Examples
     --------
@@ -66,13 +66,13 @@ def patterns_of(
     Parameters
     ----------
     table : pyarrow.Table
-        The published rows, in their order; quasi-identifiers and sensitive columns will do.
+        The published rows in order; only quasi-identifiers and sensitive columns are needed.
     labels : integer array
         The class of each row.
     quasi, sensitive : sequences of str
         Names of columns.
     apart : sequence of str
-        Sensitive columns whose values have patterns of their own.
+        Sensitive columns whose values have separate patterns.
     """
     for name in apart:
         ranks, n_ranks = dense_ranks(table.column(name))
@@ -99,7 +99,7 @@ def patterns_of(
 
 
 def _commonest(column: pa.ChunkedArray, owner: IntArray, n_groups: int) -> tuple[IntArray, IntArray]:
-    """A row that has each group's commonest value, and how many rows of the group do."""
+    """A row with each group's most frequent value, and the number of such rows in the group."""
     ranks, n_ranks = dense_ranks(column)
     key, row, count = np.unique(owner * np.int64(n_ranks) + ranks, return_index=True, return_counts=True)
     group = key // n_ranks

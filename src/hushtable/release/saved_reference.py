@@ -1,4 +1,4 @@
-"""What models compare classes with, when a release is verified later: from its companion, or from published rows."""
+"""The reference for later verification, from the companion or from published rows."""
 
 from __future__ import annotations
 
@@ -27,12 +27,12 @@ _T = TypeVar("_T")
 
 
 def stated_counts(values: Sequence[Any]) -> IntArray:
-    """Return counts that a file states: whole numbers, none of them negative, whose sum is one of 64 bits.
+    """Return the counts in a file: non-negative integers whose sum fits into 64 bits.
 
     Raises
     ------
     ValueError
-        If they are something else.
+        If they are anything else.
 
     Examples
     --------
@@ -48,23 +48,23 @@ def stated_counts(values: Sequence[Any]) -> IntArray:
 
 
 def saved_reference(evidence: Mapping[str, Any], model: AllOf) -> Reference:
-    """Return what models compare classes with, from the private companion."""
+    """Return the reference of the models from the private companion."""
     data = evidence["reference"]
     attributes: dict[Key, Attribute] = {(e["column"],): _attribute(e, data["unit"]) for e in data["attributes"]}
     joint = {tuple(entry["columns"]): entry for entry in data["joint"]}
     for key in (key for key in model.histogram_keys() if len(key) > 1):
         size = _combinations(key, attributes)
-        # another policy's model may ask for columns together that nobody counted together
+        # another policy's model may use joint columns that were not counted
         units = _joint_units(joint[key], size) if key in joint else np.zeros(size, dtype=np.int64)
         attributes[key] = Attribute(key, (), units, data["unit"], whole=key in joint)
     return Reference(data["units"], data["unit"], attributes, data["population"])
 
 
 def row_references(table: pa.Table, plan: TablePlan, model: AllOf, told: Mapping[str, Any]) -> Iterator[Reference]:
-    """Yield what models may compare classes with, as far as the published rows and ``release.json`` tell.
+    """Yield possible references, as far as the published rows and ``release.json`` determine them.
 
-    The rows are the whole table where nothing was suppressed. Where the policy publishes the reference, counts of
-    published values are those of the whole table, and values that are not published may lie anywhere: three examples.
+    If nothing was suppressed, the rows are the whole table. If the policy publishes the reference, counts of published
+    values are those of the whole table, and unpublished values may be anywhere: three examples.
     """
     rows = _of_rows(table, plan, model, whole=told.get("suppressed") == 0)
     if "whole_table" not in told:
@@ -107,7 +107,7 @@ _WITHHELD = ("\0withheld", "\0others")
 
 
 def _with_withheld(own: Attribute, stated: Mapping[Key, Mapping[str, Any]], place: str) -> Attribute:
-    """Return the published values with their counts in the whole table, and two more for all that are not published."""
+    """Return the published values with their counts in the whole table, and two more for all unpublished ones."""
     entry = stated.get(own.key)
     more = _WITHHELD if any(own.name in key and other["withheld"] for key, other in stated.items()) else ()
     n = own.n_values
@@ -126,7 +126,7 @@ def _with_withheld(own: Attribute, stated: Mapping[Key, Mapping[str, Any]], plac
             rest[:] = stated_counts([entry["withheld"] - one, one])
     levels, names = [], []
     for h, (level, row) in enumerate(zip(own.levels, own.level_labels, strict=True)):
-        # in a branch of its own, or in that of a neighbor; all have one root
+        # in a separate branch, or in that of a neighbor; all share one root
         node = 0 if h == len(own.levels) - 1 else len(row) if place == "first" else level[near]
         levels.append(put(level, node) if h else np.arange(n + len(more)))
         names.append((*row, "") if h else (*row, *more))
@@ -164,7 +164,7 @@ def _joint_with_withheld(
 
 
 def readable(column: ColumnPlan, describe: Callable[[ColumnPlan], _T]) -> tuple[_T, tuple[Any, ...] | None]:
-    """Describe a column, without its hierarchy where the file of that is not there: whoever looks at it raises."""
+    """Describe a column; if the file of its hierarchy is missing, using the hierarchy raises an error."""
     try:
         return describe(column), None
     except HierarchyError as error:
@@ -174,7 +174,7 @@ def readable(column: ColumnPlan, describe: Callable[[ColumnPlan], _T]) -> tuple[
 
 
 class _Unread(tuple[Any, ...]):
-    """The levels of a hierarchy whose file is not there: whoever looks at them learns that."""
+    """The levels of a hierarchy with a missing file: using them raises an error."""
 
     def __new__(cls, why: HierarchyError) -> _Unread:
         unread = super().__new__(cls)

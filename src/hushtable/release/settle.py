@@ -1,4 +1,4 @@
-"""From an algorithm's groups to classes, under guards: what looks alike once published is one, and judged again."""
+"""From an algorithm's groups to classes, under guards: groups with equal published cells become one, judged again."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from hushtable.release.recode import Recoded, recode
 from hushtable.table.encoded import EncodedTable
 
 if TYPE_CHECKING:
-    from hushtable.release.guards.base import Guard
+    from hushtable.release.guard import Guard
 
 __all__ = ["group_and_recode", "settle"]
 
@@ -27,16 +27,16 @@ _PROVED = ("lower_bound", "gap")
 def group_and_recode(
     problem: Problem, algorithm: Algorithm, guards: Sequence[Guard] = ()
 ) -> tuple[Partition, Recoded | None]:
-    """Return the algorithm's groups and what they publish, as the guards have them.
+    """Return the algorithm's groups and their cells, after the guards.
 
-    Without guards this is the algorithm and ``settle``. The second is None where no grouping could be settled.
+    Without guards, this is the algorithm and ``settle``. The second is None if no grouping could be settled.
     """
     given = problem = problem.as_read_by(algorithm)
     for guard in guards:
         given = guard.given(given)
     partition = algorithm.run(given)
     if guards:
-        # what the algorithm proved, it proved of its own groups
+        # the algorithm's proofs are about its own groups
         notes = {k: v for k, v in partition.notes.items() if not k.endswith("_proven") and k not in _PROVED}
         said = {guard.name: guard.values() for guard in guards}
         partition = replace(partition, notes={**notes, "guards": said})
@@ -57,22 +57,22 @@ def group_and_recode(
 def settle(problem: Problem, partition: Partition, recoding: Recoding = Recoding.LOCAL) -> Recoded | None:
     """Return the recoded partition, with classes merged until they neither overlap nor violate the model.
 
-    Models that survive merging need nothing: their coinciding groups were satisfied one by one. For the others, and
-    for those that mind whom of a population a class covers, overlapping classes become one, and a class that fails
-    joins the class whose cells grow least, until every class is satisfied. People of a population whom the widened
-    cells cover count with them, also those whose own class is suppressed; classes of those alone are not published, and
-    not judged. None where that ends in a single class that still fails. Centroids are points: only equal ones overlap,
-    and those are one class already.
+    Models that survive merging need nothing: their equal groups were satisfied one by one. For the others, and for
+    those that count the people of a population whom a class covers, overlapping classes become one, and a class that
+    fails joins the class whose cells grow least, until every class is satisfied. People of a population whom the
+    widened cells cover count too, including those whose own class is suppressed; classes of only such people are
+    neither published nor judged. None if that ends in a single class that still fails. Centroids are points: only equal
+    ones overlap, and those are already one class.
     """
     if recoding is Recoding.BUCKET:
         return _settle_buckets(problem, partition)
     if recoding is Recoding.CONCEALED:
-        # there are no classes to merge: the verifier judges who may be whom
+        # there are no classes to merge: the verifier judges who may have which record
         return recode(problem.table, partition, recoding)
     if recoding is Recoding.NUMBERED:
         from hushtable.release.numbered import recode_numbered
 
-        # the number keeps groups apart, and models that overlapping would break were refused
+        # the number separates groups, and models that overlaps would break were refused
         return recode_numbered(problem.table, partition)
     while True:
         recoded = recode(problem.table, partition, recoding)
@@ -107,7 +107,7 @@ def _judged(problem: Problem, labels: IntArray, n: int) -> tuple[BoolArray, bool
 
 
 def _with_covered(table: EncodedTable, recoded: Recoded) -> Recoded:
-    """Put people of other tables who are in no class into the one that covers them."""
+    """Assign people of other tables who are in no class to the one that covers them."""
     outside = table.n_sample + np.flatnonzero(recoded.labels[table.n_sample :] < 0)
     if not len(outside):
         return recoded
@@ -119,7 +119,7 @@ def _with_covered(table: EncodedTable, recoded: Recoded) -> Recoded:
 
 
 def _settle_buckets(problem: Problem, partition: Partition) -> Recoded | None:
-    """Settle exact quasi-identifiers: equal ones in two groups are what overlapping cells are elsewhere."""
+    """Settle exact quasi-identifiers: equal ones in two groups correspond to overlapping cells."""
     recoded = recode(problem.table, partition, Recoding.BUCKET)
     if Monotone.MERGE in problem.model.flags or recoded.buckets is None:
         return recoded
@@ -149,7 +149,7 @@ def _with_equals(buckets: IntArray, equal: IntArray) -> IntArray:
 
 
 def _join_worst(recoded: Recoded, good: BoolArray) -> tuple[IntArray, int]:
-    """Merge the first violating class (or simply the first) with the class that widens its cells least."""
+    """Merge the first violating class (or else the first) with the class that widens its cells least."""
     worst = int(np.argmin(good))
     growth = np.zeros(recoded.n_groups, dtype=np.int64)
     for cells in recoded.cells:

@@ -15,7 +15,7 @@ from hushtable.release.companion import COMPANION, OWNED, PRIVATE, companion_of,
 __all__ = ["OURS", "check_apart", "check_outside", "check_target", "written_by_hand"]
 
 OURS = frozenset({*OWNED, "policy.yaml", "release.json"})
-"""What a release may have in its folder."""
+"""The files that a release may have in its folder."""
 
 
 def check_apart(target: Path, inputs: Sequence[Source]) -> None:
@@ -68,7 +68,7 @@ def check_outside(path: str | os.PathLike[str], what: str) -> None:
 
 
 def written_by_hand(policy_file: Path) -> list[Source]:
-    """Return the policy file as something that is read, unless it was saved with a release, which writes it again.
+    """Return the policy file as an input, unless it was saved with a release, which writes it again.
 
     Examples
     --------
@@ -88,7 +88,7 @@ def check_target(folder: Path, *, overwrite: bool, inputs: Sequence[Source] = ()
     folder : path
     overwrite : bool
     inputs : sequence of path or address
-        What is read; a result never replaces it.
+        Inputs, which a result never replaces.
 
     Examples
     --------

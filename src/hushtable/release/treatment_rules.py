@@ -1,15 +1,15 @@
 """Which treatments can be combined with which models and ledgers; misleading combinations are refused.
 
-Models are verified on the treated values. What that is worth depends on the column:
+Models are verified on the treated values. What that means depends on the column:
 
 - A treated quasi-identifier: an adversary who knows the true values no longer knows which class to look at, so the
   candidates are a mixture of classes. A model that survives merging bounds each class, and so the mixture.
   Others are refused with treatments that draw. Models that count a population are refused with all: the population's
   values are not treated.
 - A treated sensitive column: values that are a function of the true ones (rounding, top and bottom coding) are what is
-  published, and a model of the column holds of them. Drawn values may be diverse where the true ones are not, and
-  likely values can be computed back. So a treatment that draws is refused on a column that a model looks at.
-- With an ``entity``, drawing for each row anew would let a person's rows be averaged: refused.
+  published, and a model of the column holds for them. Drawn values may be diverse although the true ones are not, and
+  likely values can be inferred from them. So a treatment that draws is refused on a column that a model uses.
+- With an ``entity``, separate draws for each row would allow averaging over a person's rows: refused.
 - A ledger tracks true values and rows that cannot be linked: refused.
 """
 

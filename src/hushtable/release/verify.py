@@ -37,30 +37,30 @@ __all__ = [
 
 @dataclass(frozen=True)
 class Published:
-    """A table as an adversary sees it, and what counting people needs beside it.
+    """A table as an adversary sees it, and what is needed to count people.
 
     Attributes
     ----------
     quasi : tuple of pyarrow arrays
         The published quasi-identifier columns.
     names : tuple of str
-        Their names, for models that judge cells. To a table without names these models are models of classes.
+        Their names, for models that judge cells. Without names, these models judge classes.
     sensitive : mapping of str to integer array
         Codes of the sensitive columns in the reference's attributes.
     sizes : mapping of str to int
         How many codes each sensitive column has.
     unit : int
     row_units : int64 array
-        Weight of each row; empty where every row is a person. Population rows weigh 0.
+        Weight of each row; empty if every row is a person. Population rows weigh 0.
     population : bool array
-        Which rows are the population's; empty where there is none.
+        Which rows belong to the population; empty if there is none.
     class_units, class_population : int64 arrays
         Instead of ``row_units`` and ``population``: people and population of each class, in the order of the classes'
         first rows, as a saved release states them.
     background_rows, background_mass, background_codes : int64 arrays
-        An adversary's background table: which rows it is, their mass and their ``q * S + s``.
+        An adversary's background table: its rows, their mass and their ``q * S + s``.
     counterfeits : int64 array
-        Rows that are nobody's: their values are published, but they count as no people.
+        Rows that belong to nobody: their values are published, but they do not count as people.
     """
 
     quasi: tuple[pa.Array | pa.ChunkedArray, ...]
@@ -95,7 +95,7 @@ class Evidence:
     violations : int
         Classes that violate it.
     shown : tuple of (str, str, float, float)
-        Symbol, sense, bound and worst value of the model's own quantities, where the score is a margin over several.
+        Symbol, sense, bound and worst value of the model's own quantities, if the score is a margin over several.
     """
 
     model: str
@@ -119,7 +119,7 @@ class Evidence:
         return f"{self.model}({given}): achieved {achieved}, required {needed}: {verdict}"
 
     def as_dict(self) -> dict[str, Any]:
-        """JSON-ready form; ``quantities`` only where there are several."""
+        """JSON-ready form; ``quantities`` only if there are several."""
         found = {
             "model": self.model,
             "parameters": dict(self.parameters),
@@ -279,11 +279,11 @@ def verify(published: Published, model: AllOf, reference: Reference, missing: Mi
         Meaning of an empty quasi-identifier cell.
     """
     labels, n_classes = class_numbers(published.quasi)
-    # no class may cover a row of the background table, which is not the same as having none
+    # having no class that covers a background row differs from having no background table
     stats = _stats(published, labels, n_classes, model.histogram_keys(), background=reference.background is not None)
     if Stat.CELLS in model.stats_needed() and published.names:
         stats = replace(stats, cells=_cells(published, labels, n_classes))
-    # a class of population rows alone is not in the release
+    # a class with only population rows is not in the release
     real = stats.units > 0
     classes = judged = stats.take(real)
     if missing is Missing.WILDCARD:
@@ -342,7 +342,7 @@ def _stats(
 
 
 def _cells(published: Published, labels: IntArray, n_classes: int) -> dict[str, IntArray]:
-    """Number what each class shows in every quasi-identifier."""
+    """Number the cells of each class in every quasi-identifier."""
     first = np.zeros(n_classes, dtype=np.int64)
     first[labels[::-1]] = np.arange(len(labels) - 1, -1, -1)
     shown = (column.take(pa.array(first)) for column in published.quasi)
@@ -367,7 +367,7 @@ def joint_codes(columns: Sequence[AnyArray], sizes: Sequence[int]) -> tuple[AnyA
 def _with_compatible(
     quasi: Sequence[pa.Array | pa.ChunkedArray], labels: IntArray, stats: GroupStats, real: BoolArray
 ) -> GroupStats:
-    """Return, for every real class, the statistics of all classes that it could be the same person's as."""
+    """Return, for every real class, the statistics of all compatible classes."""
     first = np.full(len(stats), -1, dtype=np.int64)
     first[labels[::-1]] = np.arange(len(labels) - 1, -1, -1)
     codes, empty = [], []
@@ -392,7 +392,7 @@ def _with_compatible(
 
 
 def _join(columns: Sequence[IntArray], mine: IntArray, theirs: IntArray) -> tuple[IntArray, IntArray]:
-    """All pairs of a class of one side and a class of the other that agree in these columns."""
+    """All pairs of classes, one from each side, that agree in these columns."""
     both = np.concatenate([mine, theirs])
     sizes = [int(c.max()) + 1 for c in columns]
     key = number_rows([c[both] for c in columns], sizes)[0] if columns else np.zeros(len(both), dtype=np.int64)

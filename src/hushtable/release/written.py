@@ -42,7 +42,7 @@ def for_spreadsheets(document: Mapping[str, Any]) -> bool:
 
 
 def is_guarded(folder: Path) -> bool:
-    """Whether the text of a release was written for spreadsheets; releases that do not say so were."""
+    """Whether the text of a release was written for spreadsheets. Defaults to true for older releases."""
     file = folder / "release.json"
     return bool(load_evidence(file).get("guarded", True)) if file.exists() else True
 
@@ -54,7 +54,7 @@ def read_published(path: Path, linked: TablePlan | None = None) -> pa.Table:
     ----------
     path : path
     linked : TablePlan, optional
-        Given where the sensitive values are in a file of their own, which is read too.
+        Given if the sensitive values are in a separate file, which is read too.
     """
     guarded = is_guarded(path.parent)
     table = read_coded(path, unescape_formulas=guarded)
@@ -72,7 +72,7 @@ class Written:
     path : path
     columns : tuple of str
     linked : TablePlan, optional
-        Given where the sensitive values are in a file of their own.
+        Given if the sensitive values are in a separate file.
     """
 
     path: Path

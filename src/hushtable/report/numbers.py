@@ -15,7 +15,7 @@ def count(value: float | None) -> str:
     """
     if value is None:
         return "n/a"
-    # parts of people occur where some of a person's records are left out; among thousands they tell nothing
+    # fractions of people occur if some of a person's records are suppressed; among thousands they do not matter
     return f"{value:,.0f}" if float(value).is_integer() or value >= 1000 else f"{value:,.1f}"
 
 

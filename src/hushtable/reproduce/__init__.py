@@ -1,1 +1,1 @@
-"""The experiments of the papers, one file per paper: what was published beside what we get."""
+"""The experiments of the papers, one file per paper: published results compared with ours."""

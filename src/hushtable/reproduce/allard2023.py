@@ -20,7 +20,7 @@ from hushtable.models.k_anonymity import KAnonymity
 from hushtable.models.recursive_cl import RecursiveCL
 from hushtable.policy.policy import Policy
 from hushtable.release.plane import plane_of
-from hushtable.reproduce.items import Cell, Item, Line, Lines, Reading, Squares, Table, item_of, row, statement
+from hushtable.reproduce.items import Cell, Item, Line, Lines, PaperReading, Squares, Table, item_of, row, statement
 from hushtable.table.reference import Attribute, Reference
 from hushtable.table.stats import GroupStats, Histogram
 
@@ -51,7 +51,7 @@ def k_anonymity(seed: int, quick: bool) -> list[Item]:
     )
     table = Table(caption=name, head=("record", "zip", "age", "disease"), names=("1", "2", "3", "4"), cells=cells)
     readings = [
-        Reading(
+        PaperReading(
             question="which of two equally wide columns is cut (a tie)", reading=f"{columns[0]} first",
             result="; ".join(" ".join(r) for r in _released(columns)), favoured=columns[0] == "zip",
         )
@@ -71,7 +71,7 @@ def _released(quasi: list[str]) -> list[tuple[str, str, str]]:
 
 
 def bayes_optimal(seed: int, quick: bool) -> list[Item]:
-    """What an adversary believes about Don, and about the others, before and after the release."""
+    """An adversary's beliefs about Don, and about the others, before and after the release."""
     # mass in units of 1/300: Don 0.1, 0.01, 0.14; the three others 1/12 each; joint code q * 3 + s
     mass = {0: (30, 3, 42), 1: (25, 25, 25), 2: (25, 25, 25), 3: (25, 25, 25)}
     classes = {0: (1, 2), 1: (0, 3)}
@@ -113,7 +113,7 @@ def bayes_optimal(seed: int, quick: bool) -> list[Item]:
         "All beliefs come out but for rounding: Don's are 0.4653 and 0.5347 in full; the slides print 0.46 and 0.54."
     )
     readings = [
-        Reading(
+        PaperReading(
             question="is there a privacy breach? (asked, not answered)", reading=f"theta = {theta:g}",
             result=f"about Don: {_breach(gap, theta)}; about anybody: {_breach(everyone, theta)}",
         )
@@ -153,13 +153,13 @@ def l_diversity(seed: int, quick: bool) -> list[Item]:
     ]
     statements = [("100, 6, 5, 3", _needed((100, 6, 5, 3))), ("7, 6, 5, 3", _needed((7, 6, 5, 3)))]
     readings = [
-        Reading(question="what protection do these counts offer? (asked, not answered)", reading=shown,
+        PaperReading(question="what protection do these counts offer? (asked, not answered)", reading=shown,
                 result=f"l = 2 needs c above {c:.4g}; at c = 1 the greatest l is "
                 f"{_greatest_l([int(x) for x in shown.split(', ')], 1)}")
         for shown, c in statements
     ]  # fmt: skip
     readings.append(
-        Reading(question="what is left at worst after one negation statement? (asked, not answered)",
+        PaperReading(question="what is left at worst after one negation statement? (asked, not answered)",
                 reading="every multiset of at most five counts from 1 to 7, c = 1",
                 result=f"l falls by at most {lost}: (c, l) becomes (c, l - 1)")
     )  # fmt: skip
@@ -176,7 +176,7 @@ def l_diversity(seed: int, quick: bool) -> list[Item]:
 
 
 def _greatest_l(counts: Sequence[int], c: float) -> int:
-    """The greatest l of recursive (c, l)-diversity that the counts satisfy; 1 where not even 2."""
+    """The greatest l of recursive (c, l)-diversity that the counts satisfy; 1 if not even 2."""
     groups = GroupStats.of(sizes=[sum(counts)], disease=[list(counts)])
     table = Reference.of(sum(counts), Attribute.of("disease", [str(i) for i in range(len(counts))], counts))
     holds = [l for l in range(2, len(counts) + 1) if RecursiveCL(c=c, l=l, on="disease").satisfied(groups, table)[0]]
@@ -203,7 +203,7 @@ def _worst_case() -> int:
 
 
 def _plain_l(counts: Sequence[int]) -> int:
-    """The greatest l at c = 1, by the definition: r1 < rl + ... + rm; 1 where not even 2."""
+    """The greatest l at c = 1, by the definition: r1 < rl + ... + rm; 1 if not even 2."""
     return max([l for l in range(2, len(counts) + 1) if counts[0] < sum(counts[l - 1 :])], default=1)
 
 
@@ -242,7 +242,7 @@ def mondrian(seed: int, quick: bool) -> list[Item]:
 
 
 def _overlap(boxes: Sequence[tuple[float, float, float, float]]) -> bool:
-    """Whether the insides of two boxes meet."""
+    """Whether the interiors of two boxes intersect."""
     return any(
         a[0] < b[2] and b[0] < a[2] and a[1] < b[3] and b[1] < a[3]
         for i, a in enumerate(boxes)

@@ -27,9 +27,21 @@ from hushtable.algorithms.pattern.search import Records, divide_sets, find_patte
 from hushtable.arrays import FloatArray, IntArray
 from hushtable.datasets import load_adult
 from hushtable.kernels.grouping import group_rows, number_rows
-from hushtable.reproduce.items import Cell, Item, Line, Lines, Reading, Row, Table, item_of, nearest, row, statement
+from hushtable.reproduce.items import (
+    Cell,
+    Item,
+    Line,
+    Lines,
+    PaperReading,
+    Row,
+    Table,
+    item_of,
+    nearest,
+    row,
+    statement,
+)
 
-__all__ = ["PARTS", "SIZES", "TABLE_1", "TABLE_2", "Counted", "Learned", "count_paths", "learn_patterns"]
+__all__ = ["PARTS", "SIZES", "TABLE_1", "TABLE_2", "Learned", "PatternCount", "count_paths", "learn_patterns"]
 
 SIZES = (5, 10, 20, 30)
 """The paper's K."""
@@ -68,7 +80,7 @@ Accuracy = dict[tuple[str, str, int], float]
 
 @dataclass(frozen=True)
 class Learned:
-    """The patterns of one run, as the paper counts them: a record may match several.
+    """The patterns of one run, counted as in the paper: a record may match several.
 
     Attributes
     ----------
@@ -89,7 +101,7 @@ class Learned:
 def learn_patterns(
     columns: Sequence[IntArray], classes: IntArray, *, k: int, conditions: Sequence[Condition], length: int
 ) -> Learned:
-    """Run the paper's ANONYMIZE: one set per class, every condition until it finds nothing more.
+    """Run the paper's ANONYMIZE: one set per class, each condition until it finds nothing more.
 
     Examples
     --------
@@ -122,7 +134,7 @@ def learn_patterns(
 
 
 @dataclass(frozen=True)
-class _Coded:
+class _AdultCodes:
     """Both parts of Adult as codes of common domains."""
 
     train: tuple[IntArray, ...]
@@ -141,7 +153,7 @@ def _steps(table: pa.Table, name: str) -> pa.Array:
 
 
 @cache
-def _load() -> _Coded:
+def _load() -> _AdultCodes:
     train, test = load_adult("train"), load_adult("test")
     coded: list[tuple[IntArray, IntArray, int]] = []
     for name in (*_QUASI, _CLASS):
@@ -151,12 +163,12 @@ def _load() -> _Coded:
         codes = np.array([place[v] for v in both.to_pylist()], dtype=np.int64)
         coded.append((codes[: train.num_rows], codes[train.num_rows :], len(place)))
     *quasi, salary = coded
-    return _Coded(
+    return _AdultCodes(
         tuple(c[0] for c in quasi), tuple(c[1] for c in quasi), tuple(c[2] for c in quasi), salary[0], salary[1]
     )
 
 
-def _features(columns: Sequence[IntArray], data: _Coded) -> FloatArray:
+def _features(columns: Sequence[IntArray], data: _AdultCodes) -> FloatArray:
     """One feature per value; an indifferent attribute has the shares that its values have in DB."""
     parts = []
     for codes, train, size in zip(columns, data.train, data.sizes, strict=True):
@@ -273,7 +285,9 @@ def table_2(seed: int, quick: bool) -> list[Item]:
     data = _load()
     sizes = SIZES[-1:] if quick else SIZES
 
-    def count(length: int = _LONG, passes: int | None = None, unknown: bool = False) -> dict[tuple[str, int], Counted]:
+    def count(
+        length: int = _LONG, passes: int | None = None, unknown: bool = False
+    ) -> dict[tuple[str, int], PatternCount]:
         codes = [size - 1 for size in data.sizes] if unknown else None
         return {
             (name, k): count_paths(data.train, data.train_class, k=k, conditions=conditions, length=length,
@@ -290,7 +304,7 @@ def table_2(seed: int, quick: bool) -> list[Item]:
     return [_patterns(tried, sizes), _discarded(tried, sizes)]
 
 
-def _patterns(tried: Mapping[str, Mapping[tuple[str, int], Counted]], sizes: Sequence[int]) -> Item:
+def _patterns(tried: Mapping[str, Mapping[tuple[str, int], PatternCount]], sizes: Sequence[int]) -> Item:
     name = "Table 2, patterns"
     main = next(iter(tried.values()))
     published = {(c, k): TABLE_2[c][SIZES.index(k)][0] for c in COMBINATIONS for k in sizes}
@@ -326,7 +340,7 @@ def _patterns(tried: Mapping[str, Mapping[tuple[str, int], Counted]], sizes: Seq
     return item_of(name, about, rows, reason, readings=readings, pictures=_both(about, ours, published), more=more)
 
 
-def _discarded(tried: Mapping[str, Mapping[tuple[str, int], Counted]], sizes: Sequence[int]) -> Item:
+def _discarded(tried: Mapping[str, Mapping[tuple[str, int], PatternCount]], sizes: Sequence[int]) -> Item:
     name = "Table 2, discarded records"
     main = next(iter(tried.values()))
     published = {(c, k): TABLE_2[c][SIZES.index(k)][1] for c in COMBINATIONS for k in sizes}
@@ -351,7 +365,7 @@ def _discarded(tried: Mapping[str, Mapping[tuple[str, int], Counted]], sizes: Se
 
 def _by_distance(
     question: str, ways: Mapping[str, Mapping[tuple[str, int], int]], published: Mapping[tuple[str, int], int]
-) -> list[Reading]:
+) -> list[PaperReading]:
     results = []
     for reading, found in ways.items():
         gaps = [abs(found[at] / value - 1) for at, value in published.items()]
@@ -450,11 +464,11 @@ PARTS = {"examples": examples, "table-1": table_1, "table-2": table_2}
 # Patterns of Armengol and Torra counted once for every way that leads to them.
 #
 # Several attributes may induce equally many sets. The paper divides by each of them, so the same pattern can be reached
-# in several ways. hushtable's own search keeps each pattern once; here every set carries the number of ways to it.
+# in several ways. hushtable's own search keeps each pattern once; here every set stores the number of ways to it.
 
 
 @dataclass(frozen=True)
-class Counted:
+class PatternCount:
     """How many patterns one run found.
 
     Attributes
@@ -481,7 +495,7 @@ def count_paths(
     length: int,
     passes: int | None = None,
     unknown: Sequence[int | None] | None = None,
-) -> Counted:
+) -> PatternCount:
     """Run the paper's ANONYMIZE and count.
 
     Parameters
@@ -493,7 +507,7 @@ def count_paths(
         Records and fixed attributes that a pattern needs.
     conditions : sequence of {"<", ">"}
     passes : int, optional
-        How often each condition is tried; by default until it finds nothing more.
+        How often each condition is tried. Defaults to until it finds nothing more.
     unknown : sequence of int, optional
         The code of each column that stands for an unknown value, which no records share; None for columns without.
 
@@ -501,7 +515,7 @@ def count_paths(
     --------
     >>> columns = [np.array([0, 0, 1, 1]), np.array([0, 0, 1, 1])]
     >>> count_paths(columns, np.zeros(4, dtype=np.int64), k=2, conditions="<", length=2)
-    Counted(paths=4, patterns=2, rest=0)
+    PatternCount(paths=4, patterns=2, rest=0)
     """
     records = _records(columns, unknown)
     left = np.ones(len(classes), dtype=np.bool_)
@@ -520,7 +534,7 @@ def count_paths(
             if not any(n for n, _, _ in found):
                 break
             done += 1
-    return Counted(paths, patterns, int(left.sum()))
+    return PatternCount(paths, patterns, int(left.sum()))
 
 
 def _records(columns: Sequence[IntArray], unknown: Sequence[int | None] | None) -> Records:

@@ -1,15 +1,13 @@
-"""Every model with every algorithm on the same records: feasibility, loss, time, and what three attacks get.
+"""Every model with every algorithm on the same records: feasibility, loss, time, and the success of three attacks.
 
-None of the papers could make this comparison: each has its own algorithms, and its own reading of the others' models.
-Here all cells have the same rows of Adult, the same five quasi-identifiers and hierarchies, the same suppression
-limit and the same seed. A cell holds one model alone, at one setting (``SETTINGS``): a moderate one for this table,
-not the paper's.
+No paper has this comparison: each has its own algorithms, and its own reading of the others' models. Here all cells
+have the same rows of Adult, the same five quasi-identifiers and hierarchies, the same suppression limit and the same
+seed. A cell has a single model at one setting (``SETTINGS``): a moderate one for this table, not the paper's.
 
-A cell is one of: released; *infeasible* (proved: no release exists); *not found* (this algorithm found none);
-*refused* (model and algorithm do not go together, with the reason); *too slow* (beyond the limit per cell); *failed*
-(the process ended, which is a bug). Loss is
-NCP, from 0 (exact) to 1 (everything suppressed or generalized away). Attacks are reported as the share of right
-guesses beyond the same guess without the release.
+A cell is one of: released; *infeasible* (proved: no release exists); *not found* (this algorithm found none); *refused*
+(model and algorithm do not go together, with the reason); *too slow* (beyond the limit per cell); *failed* (the process
+ended, which is a bug). Loss is NCP, from 0 (exact) to 1 (everything suppressed or generalized away). Attacks are
+reported as the share of correct guesses in excess of the same guess without the release.
 """
 
 from __future__ import annotations
@@ -33,7 +31,7 @@ from hushtable.errors import Infeasible, NotFound, UsageError
 from hushtable.models.base import Stat
 from hushtable.policy.policy import Policy
 
-__all__ = ["ATTACKS", "QUASI", "SETTINGS", "SUPPRESSION", "Cell", "cross_cells", "cross_table"]
+__all__ = ["ATTACKS", "QUASI", "SETTINGS", "SUPPRESSION", "CrossResult", "cross_cells", "cross_table"]
 
 QUASI = ("age", "sex", "race", "marital-status", "education")
 """The quasi-identifiers of every cell."""
@@ -88,11 +86,11 @@ SETTINGS: Mapping[str, Mapping[str, Any]] = {
     "privacy-skyline": {"c": 0.7, "l": 1, "k": 1, "m": 1},
     "ck-safety": {"c": 0.7, "k": 1},
 }
-"""What each model is asked for."""
+"""The parameters of each model."""
 
 
 @dataclass(frozen=True)
-class Cell:
+class CrossResult:
     """One model with one algorithm.
 
     Attributes
@@ -127,7 +125,7 @@ class Cell:
 
 
 def cross_table(rows: int) -> tuple[pa.Table, pa.Table]:
-    """Return so many records of Adult, evenly spaced, with a column of guarding nodes; and all of it as population.
+    """Return some records of Adult, evenly spaced, with a column of guarding nodes; and all of Adult as population.
 
     Every tenth person guards the group of their occupation.
 
@@ -177,7 +175,7 @@ def cross_cells(
     seconds: float = 5.0,
     models: Sequence[str] | None = None,
     algorithms: Sequence[str] | None = None,
-) -> Iterator[Cell]:
+) -> Iterator[CrossResult]:
     """Run the cells, row by row.
 
     Parameters
@@ -200,7 +198,7 @@ def cross_cells(
 
 
 class _Worker:
-    """A process that runs cells one after the other; it is ended, and another started, where one takes too long."""
+    """A process that runs cells one after the other, and is replaced by another if a cell takes too long."""
 
     def __init__(self, rows: int) -> None:
         self._rows = rows
@@ -220,8 +218,8 @@ class _Worker:
         self._process.join()
         self._line.close()
 
-    def cell(self, model: str, algorithm: str, seconds: float) -> Cell:
-        """Run one cell; attacks on its release have as much time again, each."""
+    def cell(self, model: str, algorithm: str, seconds: float) -> CrossResult:
+        """Run one cell; each attack on its release has the same time limit again."""
         self._line.send((model, algorithm))
         cell = self._answer(seconds)
         if cell is None:
@@ -229,8 +227,8 @@ class _Worker:
             self.stop()
             self._start()
             if ended:
-                return Cell(model, algorithm, "failed", "The process that ran it ended.")
-            return Cell(model, algorithm, "too slow", f"No release within {seconds:g} s.", seconds)
+                return CrossResult(model, algorithm, "failed", "The process that ran it ended.")
+            return CrossResult(model, algorithm, "too slow", f"No release within {seconds:g} s.", seconds)
         if cell.outcome != "released":
             return cell
         attacked = self._answer(len(ATTACKS) * seconds)
@@ -239,10 +237,10 @@ class _Worker:
             self._start()
         return attacked or cell
 
-    def _answer(self, seconds: float) -> Cell | None:
+    def _answer(self, seconds: float) -> CrossResult | None:
         try:
             if self._line.poll(seconds):
-                found: Cell = self._line.recv()
+                found: CrossResult = self._line.recv()
                 return found
         except (EOFError, OSError):
             self._process.join(5)
@@ -250,7 +248,7 @@ class _Worker:
 
 
 def _work(line: Any, rows: int) -> None:
-    """Answer with a cell for every (model, algorithm) that comes, and once more when its release was attacked."""
+    """Send a cell for every (model, algorithm) received, and again after its release was attacked."""
     table, population = cross_table(rows)
     line.send(True)
     while True:
@@ -262,11 +260,11 @@ def _work(line: Any, rows: int) -> None:
             line.send(replace(cell, attacks=attacks))
 
 
-def _cell(model: str, algorithm: str, table: pa.Table, population: pa.Table) -> tuple[Cell, Release | None]:
+def _cell(model: str, algorithm: str, table: pa.Table, population: pa.Table) -> tuple[CrossResult, Release | None]:
     start = time.perf_counter()
 
-    def failed(outcome: str, reason: str) -> tuple[Cell, None]:
-        return Cell(model, algorithm, outcome, reason, round(time.perf_counter() - start, 3)), None
+    def failed(outcome: str, reason: str) -> tuple[CrossResult, None]:
+        return CrossResult(model, algorithm, outcome, reason, round(time.perf_counter() - start, 3)), None
 
     try:
         release = run_plan(table, _policy(model, algorithm, population).plan())
@@ -278,7 +276,7 @@ def _cell(model: str, algorithm: str, table: pa.Table, population: pa.Table) -> 
         return failed("refused", str(error))
     took = round(time.perf_counter() - start, 3)
     kept = release.verification.people / table.num_rows
-    return Cell(
+    return CrossResult(
         model, algorithm, "released", "", took, _loss(release), round(1 - kept, 6), release.verification.classes
     ), release  # fmt: skip
 
@@ -291,7 +289,7 @@ def _loss(release: Release) -> float | None:
 
 
 def _attacked(release: Release, name: str) -> tuple[float, float] | None:
-    """Return rate and baseline; None where the attack cannot be run."""
+    """Return rate and baseline; None if the attack cannot be run."""
     try:
         found = release.attack(name)
     except UsageError:

@@ -1,4 +1,4 @@
-"""The cross table as one offline page: what is feasible, what it costs, how long it takes, what attacks get."""
+"""The cross table as one offline page: feasibility, loss, time and the success of attacks."""
 
 from __future__ import annotations
 
@@ -7,10 +7,11 @@ import hashlib
 from collections.abc import Callable, Mapping, Sequence
 
 from hushtable.report.charts.bars import bar_chart
-from hushtable.report.page.html import Child, Markup, join, tag
+from hushtable.report.charts.frame import Heading
+from hushtable.report.html import Child, Markup, join, tag
 from hushtable.report.page.parts import bullets, table
 from hushtable.report.page.style import STYLE
-from hushtable.reproduce.cross import ATTACKS, QUASI, SETTINGS, SUPPRESSION, Cell
+from hushtable.reproduce.cross import ATTACKS, QUASI, SETTINGS, SUPPRESSION, CrossResult
 
 __all__ = ["cross_page"]
 
@@ -23,20 +24,20 @@ _SHORT = {
 }
 
 
-def cross_page(cells: Sequence[Cell], *, rows: int, seconds: float) -> str:
+def cross_page(cells: Sequence[CrossResult], *, rows: int, seconds: float) -> str:
     """Return the page.
 
     Parameters
     ----------
-    cells : sequence of Cell
+    cells : sequence of CrossResult
     rows : int
-        How many records of Adult the cells had.
+        Number of records of Adult in each cell.
     seconds : float
         The limit per cell.
 
     Examples
     --------
-    >>> page = cross_page([Cell("k-anonymity", "mondrian", "released", loss=0.2)], rows=500, seconds=5)
+    >>> page = cross_page([CrossResult("k-anonymity", "mondrian", "released", loss=0.2)], rows=500, seconds=5)
     >>> "500 records" in page and "0.200" in page
     True
     """
@@ -44,8 +45,8 @@ def cross_page(cells: Sequence[Cell], *, rows: int, seconds: float) -> str:
         tag("h1", "Every model with every algorithm"),
         tag("p", _about(cells, rows, seconds)),
         bar_chart(
-            "released", "Models with a release", _released(cells), caption="For how many models each algorithm "
-            "released.",
+            Heading("released", "Models with a release", "For how many models each algorithm released."),
+            _released(cells),
             show=lambda v: f"{v:.0f}", scale=lambda v: f"{v:.0f}", head=("algorithm", "models"),
         ),
         tag("h2", "Feasibility and loss"),
@@ -75,7 +76,7 @@ def cross_page(cells: Sequence[Cell], *, rows: int, seconds: float) -> str:
     return f"<!doctype html>\n{tag('html', head, tag('body', body), lang='en')}\n"
 
 
-def _about(cells: Sequence[Cell], rows: int, seconds: float) -> str:
+def _about(cells: Sequence[CrossResult], rows: int, seconds: float) -> str:
     models, algorithms = ({getattr(c, name) for c in cells} for name in ("model", "algorithm"))
     released = sum(c.outcome == "released" for c in cells)
     return (
@@ -87,14 +88,16 @@ def _about(cells: Sequence[Cell], rows: int, seconds: float) -> str:
     )
 
 
-def _released(cells: Sequence[Cell]) -> list[tuple[str, float]]:
+def _released(cells: Sequence[CrossResult]) -> list[tuple[str, float]]:
     count: dict[str, float] = dict.fromkeys((c.algorithm for c in cells), 0.0)
     for cell in cells:
         count[cell.algorithm] += cell.outcome == "released"
     return sorted(count.items(), key=lambda pair: (-pair[1], pair[0]))
 
 
-def _matrix(caption: str, cells: Sequence[Cell], show: Callable[[Cell], str], *, every: bool = False) -> Markup:
+def _matrix(
+    caption: str, cells: Sequence[CrossResult], show: Callable[[CrossResult], str], *, every: bool = False
+) -> Markup:
     """Return models by algorithms; cells without a release say why, unless every cell is shown."""
     algorithms = list(dict.fromkeys(c.algorithm for c in cells))
     found = {(c.model, c.algorithm): c for c in cells}
@@ -105,7 +108,7 @@ def _matrix(caption: str, cells: Sequence[Cell], show: Callable[[Cell], str], *,
     return table(caption, ["model", *algorithms], rows, right=range(1, len(algorithms) + 1))
 
 
-def _shown(cell: Cell, show: Callable[[Cell], str], *, every: bool) -> Child:
+def _shown(cell: CrossResult, show: Callable[[CrossResult], str], *, every: bool) -> Child:
     if every or cell.outcome == "released":
         return show(cell)
     return tag("span", _SHORT[cell.outcome], class_="quiet", title=cell.reason)
@@ -115,7 +118,7 @@ def _number(value: float | None, digits: int) -> str:
     return "-" if value is None else f"{value:.{digits}f}"
 
 
-def _lift(cell: Cell, name: str) -> str:
+def _lift(cell: CrossResult, name: str) -> str:
     if name not in cell.attacks:
         return "-"
     rate, baseline = cell.attacks[name]
@@ -127,8 +130,8 @@ def _setting(model: str) -> str:
     return f"{model}: {', '.join(f'{name} = {value}' for name, value in given.items())}"
 
 
-def _reasons(cells: Sequence[Cell]) -> Markup:
-    """Return each reason once, with the cells that it stands for."""
+def _reasons(cells: Sequence[CrossResult]) -> Markup:
+    """Return each reason once, with its cells."""
     found: dict[tuple[str, str], list[str]] = {}
     for cell in cells:
         if cell.outcome != "released":

@@ -26,7 +26,7 @@ from hushtable.models.k_anonymity import KAnonymity
 from hushtable.models.p_sensitive import PSensitive
 from hushtable.policy.policy import Policy
 from hushtable.registry import algorithms
-from hushtable.reproduce.items import Cell, Item, Line, Lines, Picture, Reading, Row, Table, item_of, nearest, row
+from hushtable.reproduce.items import Cell, Item, Line, Lines, PaperReading, Picture, Row, Table, item_of, nearest, row
 from hushtable.table.coins import Coins
 
 __all__ = ["PARTS", "census_table", "truncated"]
@@ -46,14 +46,14 @@ _TABLE_2: Mapping[tuple[int, int], float] = {
 
 
 def truncated(value: float) -> float:
-    """Return two digits after the point, cut off as in the paper.
+    """Return two decimal digits, truncated as in the paper.
 
     Examples
     --------
     >>> truncated(6.2071), truncated(58.859), truncated(100.0)
     (6.2, 58.85, 100.0)
     """
-    # the least below a whole hundredth is rounding of ours, not a smaller value
+    # a value just below a whole hundredth is a rounding error of ours
     return math.floor(value * 100 + 1e-7) / 100
 
 
@@ -144,7 +144,7 @@ def _second(k: int, p: int, reading: str) -> tuple[str, int, int, str]:
     return ("cbfs", k, 1, "") if p == 1 else ("p-first", k, p, "" if reading == "new" else reading)
 
 
-def _group_sizes() -> list[Reading]:
+def _group_sizes() -> list[PaperReading]:
     """Which microaggregation Algorithm 1 repeats, and at which size it stops: by the losses that the table prints."""
     question = "which microaggregation Algorithm 1 repeats, and where it stops (p = 3, 5, 7)"
     ps = (3, 5, 7)
@@ -210,7 +210,7 @@ def _release(algorithm: str, k: int, p: int = 1, contributes: str = "") -> Relea
         models=models,
         algorithm=algorithms.build(algorithm, {"contributes": contributes} if contributes else {}),
     )
-    # which of equal records goes first is drawn from the local secret: here it is the same on every machine
+    # the local secret orders equal records; here the order is the same on every machine
     release: Release = run_plan(table, replace(policy.plan(), coins=Coins(b"domingo2007")))
     return release
 

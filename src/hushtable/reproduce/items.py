@@ -1,7 +1,8 @@
-"""What a reproduction consists of: items (a table, a figure or an example of a paper), each with its verdict.
+"""The parts of a reproduction: items (a table, a figure or an example of a paper), each with its verdict.
 
-An item holds rows of ``{experiment, setting, published, ours}``, pictures drawn from them, the readings that were tried
-where the paper leaves room, and the reason for its verdict. All of it is plain data that goes to JSON and back.
+An item has rows of ``{experiment, setting, published, ours}``, pictures drawn from them, the readings that were tried
+where the paper is ambiguous, and the reason for its verdict. All of it is plain data that survives a round trip to
+JSON.
 """
 
 from __future__ import annotations
@@ -18,8 +19,8 @@ __all__ = [
     "Item",
     "Line",
     "Lines",
+    "PaperReading",
     "Picture",
-    "Reading",
     "Row",
     "Squares",
     "Table",
@@ -38,7 +39,7 @@ VERDICTS = ("exact", "within", "same trend", "differs")
 Verdict = Literal["exact", "within", "same trend", "differs"]
 
 _WITHIN = 0.25
-"""Beyond this relative difference, numbers are not called near."""
+"""The greatest relative difference between numbers that count as close."""
 
 YES, NO, UNDECIDED = "yes", "no", "undecided"
 
@@ -56,7 +57,7 @@ class Row(_Data):
     ours: Value
 
 
-class Reading(_Data):
+class PaperReading(_Data):
     """One way to read a paper: its name, what comes out, and whether the published figures favor it."""
 
     question: str
@@ -66,7 +67,7 @@ class Reading(_Data):
 
 
 class Cell(_Data):
-    """A cell of a table: published and ours. Ours alone where the paper has none."""
+    """A cell of a table: published and ours. Only ours if the paper has none."""
 
     published: Value = None
     ours: Value = None
@@ -83,7 +84,7 @@ class Table(_Data):
 
 
 class Line(_Data):
-    """A line of a figure, or a published one; ``band`` has the lowest and highest value at each point."""
+    """A line of a figure, ours or published; ``band`` has the lowest and highest value at each point."""
 
     name: str
     points: tuple[tuple[float, float], ...]
@@ -122,11 +123,11 @@ class Item(_Data):
     Attributes
     ----------
     name, about : str
-        As the paper calls it, and what it shows.
+        Its name in the paper, and what it shows.
     verdict : str
         One of ``VERDICTS``; ``words`` says it exactly.
     reason : str
-        Why it is so.
+        The reason for the verdict.
     readings, pictures, rows : tuples
     """
 
@@ -135,13 +136,13 @@ class Item(_Data):
     verdict: Verdict
     words: str
     reason: str
-    readings: tuple[Reading, ...] = ()
+    readings: tuple[PaperReading, ...] = ()
     pictures: tuple[Picture, ...] = Field(default=())
     rows: tuple[Row, ...] = ()
 
 
 def row(experiment: str, setting: str, published: Any, ours: Any) -> Row:
-    """Return one row; what a paper does not say is None.
+    """Return one row; ``published`` is None if the paper does not give it.
 
     Examples
     --------
@@ -155,12 +156,12 @@ def _plain(value: Any) -> Value:
     plain = value.item() if hasattr(value, "item") else value
     if isinstance(plain, bool):
         return YES if plain else NO
-    # JSON has no word for what is not a number
+    # JSON has no NaN
     return None if isinstance(plain, float) and not math.isfinite(plain) else plain
 
 
 def statement(experiment: str, words: str, holds: bool | None) -> Row:
-    """Return a row for something that a paper says in words; None where our numbers do not decide it.
+    """Return a row for a statement in words; None if our numbers do not decide it.
 
     Examples
     --------
@@ -171,10 +172,10 @@ def statement(experiment: str, words: str, holds: bool | None) -> Row:
 
 
 def judge(rows: Sequence[Row]) -> tuple[Verdict, str]:
-    """Return the verdict on rows, and the same in exact words. Rows without a published value do not count.
+    """Return the verdict on rows, and its exact wording. Rows without a published value do not count.
 
-    Statements are rows whose published value is "yes". Values within 25% of the published ones are near; a trend is the
-    same where every statement that our numbers decide holds.
+    Statements are rows whose published value is "yes". Values within 25% of the published ones are close; a trend is
+    the same if every statement that our numbers decide holds.
 
     Examples
     --------
@@ -215,7 +216,7 @@ def _percent(share: float) -> str:
 
 
 def _gap(published: Value, ours: Value) -> float:
-    """How far ours is from the published value, relative to it; infinite where they cannot be compared."""
+    """The relative difference of ours from the published value; infinite if they cannot be compared."""
     if published == ours:
         return 0.0
     if isinstance(published, int | float) and isinstance(ours, int | float) and published:
@@ -224,19 +225,19 @@ def _gap(published: Value, ours: Value) -> float:
 
 
 def item_of(
-    name: str, about: str, rows: Sequence[Row], reason: str, *, readings: Sequence[Reading] = (),
+    name: str, about: str, rows: Sequence[Row], reason: str, *, readings: Sequence[PaperReading] = (),
     pictures: Sequence[Picture] = (), more: Sequence[Row] = (),
 ) -> Item:  # fmt: skip
-    """Return an item whose verdict follows from its rows.
+    """Return an item with the verdict on its rows.
 
     Parameters
     ----------
     name, about, reason : str
     rows : sequence of Row
-        What is judged.
+        The rows to judge.
     readings, pictures : sequences
     more : sequence of Row
-        Rows that are kept, but not judged, such as those of other readings.
+        Rows that are stored but not judged, such as those of other readings.
 
     Examples
     --------
@@ -250,7 +251,7 @@ def item_of(
     )  # fmt: skip
 
 
-def nearest(question: str, results: Sequence[tuple[str, str, float]]) -> list[Reading]:
+def nearest(question: str, results: Sequence[tuple[str, str, float]]) -> list[PaperReading]:
     """Return a reading for each (name, result, distance from the published figures); the nearest are favored.
 
     Examples
@@ -260,6 +261,6 @@ def nearest(question: str, results: Sequence[tuple[str, str, float]]) -> list[Re
     """
     least = min((distance for *_, distance in results), default=0.0)
     return [
-        Reading(question=question, reading=name, result=result, favoured=distance == least)
+        PaperReading(question=question, reading=name, result=result, favoured=distance == least)
         for name, result, distance in results
     ]

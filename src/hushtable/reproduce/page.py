@@ -9,12 +9,13 @@ from collections.abc import Sequence
 
 from hushtable._version import __version__
 from hushtable.io.figures import number
+from hushtable.report.charts.frame import Heading
 from hushtable.report.charts.lines import Curve, line_chart
 from hushtable.report.charts.squares import square_chart
-from hushtable.report.page.html import Markup, join, tag
+from hushtable.report.html import Markup, join, tag
 from hushtable.report.page.look import LINES
 from hushtable.report.page.style import STYLE
-from hushtable.reproduce.items import VERDICTS, Cell, Item, Lines, Picture, Reading, Row, Squares, Table, Value
+from hushtable.reproduce.items import VERDICTS, Cell, Item, Lines, PaperReading, Picture, Row, Squares, Table, Value
 from hushtable.reproduce.papers import Reproduction
 
 __all__ = ["page", "scoreboard"]
@@ -121,7 +122,7 @@ def _picture(key: str, picture: Picture, about: str) -> Markup:
         return _table(picture, "Published and ours" if picture.caption == about else picture.caption)
     if isinstance(picture, Squares):
         return square_chart(
-            key, picture.caption, picture.points, picture.boxes, x=picture.x, y=picture.y, caption=picture.caption,
+            Heading(key, picture.caption, picture.caption), picture.points, picture.boxes, x=picture.x, y=picture.y,
             show=number,
         )  # fmt: skip
     return _lines(key, picture)
@@ -129,9 +130,8 @@ def _picture(key: str, picture: Picture, about: str) -> Markup:
 
 def _lines(key: str, picture: Lines) -> Markup:
     curves = [Curve(line.name, line.points, line.band, line.published) for line in picture.lines]
-    return line_chart(
-        key, picture.caption, curves, x=picture.x, y=picture.y, caption=picture.caption, show=number, zero=picture.zero
-    )
+    heading = Heading(key, picture.caption, picture.caption)
+    return line_chart(heading, curves, x=picture.x, y=picture.y, show=number, zero=picture.zero)
 
 
 def _table(picture: Table, title: str) -> Markup:
@@ -145,7 +145,7 @@ def _table(picture: Table, title: str) -> Markup:
 
 
 def _cell(cell: Cell) -> Markup:
-    """One value where both agree, both where they do not, and ours alone where the paper has none."""
+    """One value if both agree, both if they differ, and only ours if the paper has none."""
     if cell.published is None:
         return tag("td", _text(cell.ours))
     if cell.published == cell.ours:
@@ -168,7 +168,7 @@ def _statements(rows: Sequence[Row]) -> Markup | None:
     return tag("table", tag("thead", head), tag("tbody", *body))
 
 
-def _readings(readings: Sequence[Reading]) -> Markup | None:
+def _readings(readings: Sequence[PaperReading]) -> Markup | None:
     if not readings:
         return None
     body = [

@@ -1,7 +1,7 @@
-"""The papers whose experiments can be run again: every module here that is called after an author and a year.
+"""The papers whose experiments can be repeated: every module here that is named after an author and a year.
 
 Such a module has ``PARTS``: the name of each part and the function ``(seed, quick)`` that returns its items. ``SEED``
-is the seed it takes unless another one is given. Its docstring says how the paper was read.
+is its default seed. Its docstring says how the paper was interpreted.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from hushtable.reproduce.items import VERDICTS, Item
 __all__ = ["COLUMNS", "Paper", "Reproduction", "find_paper", "paper_names"]
 
 COLUMNS = ("item", "experiment", "setting", "published", "ours")
-"""What every row of the CSV file has."""
+"""The columns of the CSV file."""
 
 _NAME = re.compile(r"[a-z]+\d{4}")
 
@@ -52,7 +52,7 @@ class Paper:
 
     @property
     def text(self) -> str:
-        """How the experiments were read: the whole docstring."""
+        """How the experiments were interpreted: the whole docstring."""
         return inspect.getdoc(self.module) or ""
 
     @property
@@ -61,7 +61,7 @@ class Paper:
         return tuple(self.module.PARTS)
 
     def chosen(self, part: str | None) -> tuple[str, ...]:
-        """The part that was asked for, or all of them."""
+        """The requested part, or all of them."""
         if part is None:
             return self.parts
         if part not in self.parts:
@@ -82,20 +82,20 @@ class Paper:
         seed : int, optional
             Defaults to the module's own.
         quick : bool
-            Small tables and few settings: shows that it runs, not what the paper shows.
+            Whether to use small tables and few settings, which shows that it runs, not what the paper shows.
         """
         work: Callable[[int, bool], Sequence[Item]] = self.module.PARTS[part]
         return list(work(self.seed if seed is None else seed, quick))
 
     @property
     def seed(self) -> int:
-        """The seed that is taken unless another one is given."""
+        """The default seed."""
         return int(getattr(self.module, "SEED", 0))
 
 
 @dataclass(frozen=True)
 class Reproduction:
-    """What came out of a paper's experiments.
+    """The results of a paper's experiments.
 
     Attributes
     ----------
@@ -118,11 +118,11 @@ class Reproduction:
         return {verdict: counts[verdict] for verdict in VERDICTS}
 
     def in_order(self) -> Reproduction:
-        """The same with tables first, then figures, each by number; parts run in another order."""
+        """The items sorted: tables first, then figures, each by number."""
         return replace(self, items=tuple(sorted(self.items, key=lambda item: _place(item.name))))
 
     def data(self) -> dict[str, Any]:
-        """All of it as JSON has it."""
+        """The results as JSON-ready data."""
         return {
             "paper": self.name,
             "title": self.title,
@@ -134,7 +134,7 @@ class Reproduction:
 
     @classmethod
     def of(cls, data: Mapping[str, Any]) -> Reproduction:
-        """Read what ``data`` gave.
+        """Read the results from the output of ``data``.
 
         Examples
         --------
@@ -175,7 +175,7 @@ class Reproduction:
 
 
 def _place(name: str) -> tuple[int, int, str]:
-    """Where an item stands on its page; others than tables and figures keep their order in between."""
+    """The position of an item on its page; items other than tables and figures keep their order in between."""
     numbered = re.fullmatch(r"(Table|Figure) (\d*)(.*)", name)
     if numbered is None:
         return 1, 0, ""

@@ -1,4 +1,4 @@
-"""Running the parts of papers side by side, one process for each core."""
+"""Runs the parts of papers in parallel, one process per core."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def reproduce_papers(
     done: Callable[[str, str], None] = lambda paper, part: None,
     check: Callable[[], None] = _nothing,
 ) -> list[Reproduction]:
-    """Run papers and return what came out, in the same order.
+    """Run papers and return their results, in the same order.
 
     Parameters
     ----------
@@ -64,7 +64,7 @@ def _each(
             check()
             yield (paper.name, part), paper.run(part, seed=seed, quick=quick)
         return
-    # spawned, since numba and Arrow have threads that a fork would lose
+    # spawned, since a fork would lose the threads of numba and Arrow
     pool = ProcessPoolExecutor(workers, multiprocessing.get_context("spawn"), _alone)
     try:
         slow = sorted(tasks, key=lambda task: task[1] not in getattr(task[0].module, "SLOW", ()))

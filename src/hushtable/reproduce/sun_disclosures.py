@@ -19,7 +19,7 @@ from hushtable.reproduce.sun_tables import ADULT, adult_plan, adult_table
 __all__ = ["PUBLISHED", "READINGS", "table_10"]
 
 SEEDS = 3
-"""How many draws of the conditions."""
+"""Number of draws of the conditions."""
 
 PUBLISHED = {(3, 2): (25, 3, 2), (4, 2): (30, 4, 6), (3, 3): (15, 2, 3), (4, 3): (21, 1, 2)}
 """(k, p) -> published disclosures under models 1 to 3."""

@@ -18,7 +18,7 @@ from hushtable.models.p_sensitive import PSensitive
 from hushtable.registry import algorithms
 from hushtable.release.forms.nodes import Nodes
 from hushtable.release.plan import Plan
-from hushtable.reproduce.items import Cell, Item, Reading, Row, Table, item_of, row
+from hushtable.reproduce.items import Cell, Item, PaperReading, Row, Table, item_of, row
 from hushtable.reproduce.sun_tables import CATEGORIES, INCOMES
 from hushtable.schema.columns import Kind, Role
 from hushtable.table.coins import Coins
@@ -76,7 +76,7 @@ def _groups(name: str) -> tuple[GroupStats, Reference]:
 
 def _table_1() -> Item:
     name = "Table 1"
-    # what the releases below are checked against: every class has to cover its records
+    # the releases below are checked against this: every class must cover its records
     fits = {
         (table, cells, i): _covers(cells, _RAW[i]) for table, found in _CLASSES.items()
         for cells, members in found.items() for i in members
@@ -187,9 +187,10 @@ def _table_8() -> Item:
     ours = list(min(outcomes, key=lambda found: found != tuple(published)))
     places = {d: z for z, d in ours}
     rows: list[Row] = [row(name, f"zip code of {d}", z, places[d]) for z, d in published]
-    readings: Sequence[Reading] = [
-        Reading(question="which of two equally heavy values goes back up (a tie)", reading=f"{_moved(found)} goes back",
-                result="; ".join(f"{z} {d}" for z, d in found), favoured=list(found) == published)
+    readings: Sequence[PaperReading] = [
+        PaperReading(question="which of two equally heavy values goes back up (a tie)",
+                     reading=f"{_moved(found)} goes back",
+                     result="; ".join(f"{z} {d}" for z, d in found), favoured=list(found) == published)
         for found in sorted(outcomes)
     ]  # fmt: skip
     raw = {"HIV": "14248", "Indigestion": "14248", "Flu": "14248", "Cancer": "14247"}

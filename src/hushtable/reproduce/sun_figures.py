@@ -8,21 +8,21 @@ from itertools import pairwise
 import pyarrow as pa
 
 from hushtable.models.alpha_k import AlphaK
-from hushtable.reproduce.items import Item, Line, Lines, Reading, Row, item_of, row, statement
+from hushtable.reproduce.items import Item, Line, Lines, PaperReading, Row, item_of, row, statement
 from hushtable.reproduce.sun_runs import ALGORITHMS, NAMES, Bench, Models, Result, models_of
 from hushtable.reproduce.sun_tables import ADULT, RACES, adult_plan, adult_table, census_like, census_plan
 
 __all__ = ["adult_figures", "census_figures", "trend"]
 
 _SLACK = 0.005
-"""Distortion ratios this close count as equal: greedy algorithms waver."""
+"""Distortion ratios this close count as equal, since greedy algorithms fluctuate."""
 
 Curves = dict[str, dict[float, Result]]
 """Line -> x -> result."""
 
 
 def trend(curve: Sequence[float], slack: float = _SLACK) -> str:
-    """Return in words how a curve goes; steps within the slack are none.
+    """Describe the trend of a curve in words; steps within the slack are ignored.
 
     Examples
     --------
@@ -80,7 +80,7 @@ def _by_quasi(bench: Bench, sizes: Sequence[int]) -> list[Item]:
     return [time_item, item]
 
 
-def _by_race(table: pa.Table, sizes: Sequence[int]) -> list[Reading]:
+def _by_race(table: pa.Table, sizes: Sequence[int]) -> list[PaperReading]:
     """Incognito's distortion by |QI| under model 1, for every grouping of race."""
     models = models_of(k=3, p=2, alpha=1)[0]
     readings = []
@@ -89,7 +89,7 @@ def _by_race(table: pa.Table, sizes: Sequence[int]) -> list[Reading]:
         curve = [bench.run(size, models, "incognito").distortion for size in sizes]
         shown = ", ".join(f"{size}: {value:.3f}" for size, value in zip(sizes, curve, strict=True))
         goes = trend(curve)
-        readings.append(Reading(question="levels of race (Incognito, model 1)", reading=race,
+        readings.append(PaperReading(question="levels of race (Incognito, model 1)", reading=race,
                                 result=f"distortion {goes} ({shown})", favoured="falls" not in goes))  # fmt: skip
     return readings
 
@@ -158,7 +158,7 @@ _ALPHA = (
 
 def _directions(
     bench: Bench, size: int, quick: bool, value: Callable[[Result], float], what: str, slack: float = _SLACK
-) -> list[Reading]:
+) -> list[PaperReading]:
     """Both directions of alpha under Localpk: at least (Definition 4), and at most, as in (alpha, k)-anonymity."""
     ways: dict[str, dict[float, Models]] = {
         "weight at least alpha (Definition 4)": {a: models_of(k=3, p=2, alpha=a)[2] for a in (1, 4, 8)},
@@ -171,7 +171,7 @@ def _directions(
         curve = {a: value(bench.run(size, models, "localpk")) for a, models in fitting.items()}
         goes = trend(list(curve.values()), slack or max(curve.values()) / 10)
         shown = ", ".join(f"alpha {a:g}: {y:.4g}" for a, y in curve.items())
-        readings.append(Reading(question="alpha's direction", reading=reading, result=f"{what} {goes} ({shown})",
+        readings.append(PaperReading(question="alpha's direction", reading=reading, result=f"{what} {goes} ({shown})",
                                 favoured=goes == "falls"))  # fmt: skip
     return readings
 
@@ -246,14 +246,14 @@ def _census_times(bench: Bench, found: Curves, quick: bool) -> list[Item]:
 
 
 def _faster(a: Result, b: Result) -> bool | None:
-    """Whether a is faster than b; None where their bands overlap."""
+    """Whether a is faster than b; None if their bands overlap."""
     if a.slowest < b.seconds:
         return True
     return False if b.slowest < a.seconds else None
 
 
 def _rises(points: Sequence[Result]) -> bool | None:
-    """Whether time rises from the first to the last point: by a tenth at least, and beyond the bands."""
+    """Whether time rises from the first to the last point by at least a tenth, and beyond the bands."""
     first, last = points[0], points[-1]
     if last.seconds > max(first.slowest, 1.1 * first.seconds):
         return True

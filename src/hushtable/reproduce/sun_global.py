@@ -15,18 +15,18 @@ from hushtable.engines.local import problem_of
 from hushtable.kernels.grouping import number_rows
 from hushtable.registry import algorithms
 from hushtable.release.plan import Plan
-from hushtable.reproduce.items import Cell, Item, Reading, Table, item_of, nearest, row, statement
+from hushtable.reproduce.items import Cell, Item, PaperReading, Table, item_of, nearest, row, statement
 from hushtable.reproduce.sun_runs import NAMES, Bench, models_of, open_to_similarity
 from hushtable.reproduce.sun_tables import ADULT, HEIGHTS, RACES, adult_plan, adult_table
 
 __all__ = ["at_risk", "global_tables"]
 
 SEEDS = 5
-"""How many draws of the conditions."""
+"""Number of draws of the conditions."""
 
 
 @dataclass(frozen=True)
-class Found:
+class MinimalTables:
     """The minimal tables of one draw and model: how many, how many are open, and the most records at risk in one."""
 
     tables: int
@@ -45,7 +45,7 @@ def at_risk(problem: Problem, node: IntArray) -> int:
     return int(stats.units[open_to_similarity(stats, problem.reference.attribute(key))].sum())
 
 
-def _minimal(race: str, seeds: Sequence[int], size: int, n: int | None) -> dict[tuple[int, int], Found]:
+def _minimal(race: str, seeds: Sequence[int], size: int, n: int | None) -> dict[tuple[int, int], MinimalTables]:
     """(model, seed) -> what was found."""
     plan = adult_plan(size, race)
     found = {}
@@ -55,7 +55,7 @@ def _minimal(race: str, seeds: Sequence[int], size: int, n: int | None) -> dict[
             problem = problem_of(table, Plan(plan, models, algorithms.build("incognito")))
             nodes = minimal_nodes(problem)
             risks = np.array([at_risk(problem, node) for node in nodes], dtype=np.int64)
-            found[number, seed] = Found(len(nodes), int(np.count_nonzero(risks)), int(risks.max(initial=0)))
+            found[number, seed] = MinimalTables(len(nodes), int(np.count_nonzero(risks)), int(risks.max(initial=0)))
     return found
 
 
@@ -85,7 +85,7 @@ def _table_9(size: int, n: int | None) -> Item:
     return item_of(name, "levels of the quasi-identifiers' hierarchies", rows, reason, pictures=[picture])
 
 
-def _similarity(tried: Mapping[str, Mapping[tuple[int, int], Found]], seed: int, quick: bool) -> Item:
+def _similarity(tried: Mapping[str, Mapping[tuple[int, int], MinimalTables]], seed: int, quick: bool) -> Item:
     name = "Similarity attack"
     main = next(iter(tried.values()))
 
@@ -124,11 +124,11 @@ def _similarity(tried: Mapping[str, Mapping[tuple[int, int], Found]], seed: int,
                    readings=readings, pictures=[picture], more=more)  # fmt: skip
 
 
-def _values(found: Mapping[tuple[int, int], Found], number: int, what: str) -> list[int]:
+def _values(found: Mapping[tuple[int, int], MinimalTables], number: int, what: str) -> list[int]:
     return [getattr(f, what) for (m, _), f in found.items() if m == number]
 
 
-def _spread(found: Mapping[tuple[int, int], Found]) -> str:
+def _spread(found: Mapping[tuple[int, int], MinimalTables]) -> str:
     def span(number: int, what: str) -> str:
         values = _values(found, number, what)
         return f"{min(values)} to {max(values)}"
@@ -139,12 +139,12 @@ def _spread(found: Mapping[tuple[int, int], Found]) -> str:
     )
 
 
-def _off(found: Mapping[tuple[int, int], Found]) -> float:
-    """How far the mean numbers of minimal tables are from the published 21 and 30."""
+def _off(found: Mapping[tuple[int, int], MinimalTables]) -> float:
+    """The difference of the mean numbers of minimal tables from the published 21 and 30."""
     return sum(abs(float(np.mean(_values(found, m, "tables"))) - value) for m, value in ((0, 21), (2, 30)))
 
 
-def _records_at_risk(seed: int, quick: bool) -> list[Reading]:
+def _records_at_risk(seed: int, quick: bool) -> list[PaperReading]:
     """Records in classes of one category under local recoding, as readings of 916."""
     size, n = (3, 600) if quick else (len(ADULT), None)
     bench = Bench(adult_table(seed, n), {size: adult_plan(size)})

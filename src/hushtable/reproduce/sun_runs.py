@@ -27,7 +27,7 @@ from hushtable.table.stats import GroupStats
 __all__ = ["ALGORITHMS", "COINS", "NAMES", "Bench", "Disclosures", "Result", "models_of", "open_to_similarity"]
 
 ALGORITHMS: Mapping[str, Mapping[str, str]] = {"localpk": {}, "incognito": {"objective": "height"}, "k-member": {}}
-"""The paper's algorithms, k-member being Clustering; Incognito's minimal table with least distortion counts."""
+"""The paper's algorithms; Clustering is k-member, and Incognito yields its minimal table with least distortion."""
 
 NAMES = ("model 1: p", "model 2: p+", "model 3: (p, alpha)")
 
@@ -35,7 +35,7 @@ COINS = Coins(b"hushtable reproduces Sun et al.")
 """The same on every machine, since nothing is published here."""
 
 _TIMES = {"localpk": 3, "incognito": 3, "k-member": 1}
-"""How often an algorithm is timed; the slow one once."""
+"""Timed runs of each algorithm; the slow one has a single run."""
 
 Models = tuple[PrivacyModel, ...]
 
@@ -53,7 +53,7 @@ def models_of(*, k: int, p: int, alpha: float) -> tuple[Models, Models, Models]:
 
 
 def open_to_similarity(groups: GroupStats, attribute: Attribute) -> BoolArray:
-    """Return which groups have values of one category only.
+    """Return which groups have values of only one category.
 
     Examples
     --------
@@ -68,7 +68,7 @@ def open_to_similarity(groups: GroupStats, attribute: Attribute) -> BoolArray:
 
 @dataclass(frozen=True)
 class Disclosures:
-    """How many classes tell their people's category, by several readings of "attribute disclosure".
+    """How many classes disclose their people's category, by several readings of "attribute disclosure".
 
     Attributes
     ----------
@@ -102,7 +102,7 @@ class Disclosures:
         assert attribute.categories is not None
         counted = groups.histogram(attribute.key).relabel(attribute.categories)
         most, people = counted.max(counted.units), counted.sum(counted.units)
-        # of a class in one category, the first entry is its category
+        # the first entry of a class in one category is that category
         first = np.full(len(groups), -1, dtype=np.int64)
         filled = counted.lengths > 0
         first[filled] = counted.values[counted.offsets[:-1][filled]]
@@ -114,7 +114,7 @@ class Disclosures:
 
 @dataclass(frozen=True)
 class Result:
-    """What one run gave: CPU seconds of the algorithm, classes that disclose, how many there are, and the losses.
+    """The result of one run: CPU seconds of the algorithm, disclosing classes, number of classes, and losses.
 
     ``seconds`` is the fastest of several runs, ``slowest`` the slowest.
     """
@@ -144,7 +144,7 @@ class Bench:
         self._done: dict[tuple[int, Models, str], Result] = {}
 
     def run(self, size: int, models: Models, algorithm: str) -> Result:
-        """Return the result of a setting; it is run when it is first asked for."""
+        """Return the result of a setting, which is run on first use."""
         key = size, models, algorithm
         if key not in self._done:
             self._done[key] = self._run(*key)
@@ -156,7 +156,7 @@ class Bench:
         problem = problem_of(table, plan)
         check_feasible(problem)
         if algorithm not in self._warm:
-            # compiling and loading kernels is not the algorithm's work
+            # compiling and loading kernels does not count
             plan.algorithm.run(problem)
             self._warm.add(algorithm)
         times = []

@@ -51,7 +51,7 @@ RACES: dict[str, Mapping[str, Sequence[str]] | None] = {
     },
     "2 levels": None,
 }  # fmt: skip
-"""How race may be grouped; Table 9 gives it three levels and no names."""
+"""Possible groupings of race; Table 9 gives three levels without names."""
 
 INCOMES: dict[str, tuple[int, int]] = {
     "lower income": (1, 20),
@@ -59,7 +59,7 @@ INCOMES: dict[str, tuple[int, int]] = {
     "above average": (41, 70),
     "higher income": (71, 100),
 }
-"""Table 11, in thousands; the last belongs."""
+"""Table 11, in thousands; upper ends are inclusive."""
 
 _CENSUS = {"age": (16, 93, 10), "birthplace": (1, 710, 50), "occupation": (1, 983, 50)}
 

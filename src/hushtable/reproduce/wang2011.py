@@ -24,23 +24,35 @@ from hushtable.errors import Infeasible, NotFound
 from hushtable.models.alp_dif import AlpDif
 from hushtable.models.k_anonymity import KAnonymity
 from hushtable.models.p_sensitive import PSensitive
-from hushtable.reproduce.items import Cell, Item, Line, Lines, Reading, Row, Table, item_of, nearest, row, statement
-from hushtable.reproduce.wang_runs import ALP, DIF, QUASI, STATUS, Point, Setting, measured, records
+from hushtable.reproduce.items import (
+    Cell,
+    Item,
+    Line,
+    Lines,
+    PaperReading,
+    Row,
+    Table,
+    item_of,
+    nearest,
+    row,
+    statement,
+)
+from hushtable.reproduce.wang_runs import ALP, DIF, QUASI, STATUS, Point, WangSetting, measured, records
 from hushtable.table.reference import Attribute, Reference
 from hushtable.table.stats import GroupStats
 
 __all__ = ["PARTS"]
 
 SHARES = (0.0, 0.01, 0.05, 0.1)
-"""The v that are tried; the paper gives none."""
+"""The values of v to try; the paper gives none."""
 _V = 0.01
 
 _Value = Callable[[Point], float]
 
 
 @dataclass(frozen=True)
-class Run:
-    """How much is run: seed, the axis of k, size of a sample, and how many samples."""
+class RunSize:
+    """The extent of a run: seed, the axis of k, size and number of samples."""
 
     seed: int
     ks: tuple[int, ...]
@@ -48,36 +60,36 @@ class Run:
     repeats: int
 
     @classmethod
-    def of(cls, seed: int, quick: bool) -> Run:
-        """The paper's, or one small sample and two k."""
+    def of(cls, seed: int, quick: bool) -> RunSize:
+        """The paper's extent, or one small sample and two values of k."""
         return cls(seed, (2, 4), 900, 1) if quick else cls(seed, (2, 3, 4, 5, 6), 6000, 3)
 
-    def line(self, of: Callable[[int], Setting], *, timed: bool = False) -> dict[float, Point]:
+    def line(self, of: Callable[[int], WangSetting], *, timed: bool = False) -> dict[float, Point]:
         """A point for each k."""
         return {float(k): measured(of(k), self.n, self.seed, self.repeats, timed) for k in self.ks}
 
 
-def _plain(v: float) -> Callable[[int], Setting]:
-    return lambda k: Setting(k, v=v)
+def _plain(v: float) -> Callable[[int], WangSetting]:
+    return lambda k: WangSetting(k, v=v)
 
 
-def _full(v: float) -> Callable[[int], Setting]:
-    return lambda k: Setting(k, tuple(ALP.items()), tuple(DIF.items()), v)
+def _full(v: float) -> Callable[[int], WangSetting]:
+    return lambda k: WangSetting(k, tuple(ALP.items()), tuple(DIF.items()), v)
 
 
-def _divorced(alp: float, v: float, dif: float = 0.3) -> Callable[[int], Setting]:
-    return lambda k: Setting(k, (("Divorced", alp),), (("Divorced", dif),), v)
+def _divorced(alp: float, v: float, dif: float = 0.3) -> Callable[[int], WangSetting]:
+    return lambda k: WangSetting(k, (("Divorced", alp),), (("Divorced", dif),), v)
 
 
-def _models(v: float) -> dict[str, Callable[[int], Setting]]:
+def _models(v: float) -> dict[str, Callable[[int], WangSetting]]:
     return {"k-anonymity": _plain(v), "(alp, dif)": _full(v)}
 
 
-def _alps(v: float) -> dict[str, Callable[[int], Setting]]:
+def _alps(v: float) -> dict[str, Callable[[int], WangSetting]]:
     return {"alp 0.43": _divorced(0.43, v), "alp 0.41": _divorced(0.41, v)}
 
 
-_Of = dict[str, Callable[[int], Setting]]
+_Of = dict[str, Callable[[int], WangSetting]]
 """Line -> its setting for each k."""
 
 _FIGURES: dict[str, tuple[str, _Value, Callable[[float], _Of], tuple[str, str, str]]] = {
@@ -100,11 +112,11 @@ _ABOVE = {
 
 def figures(seed: int, quick: bool) -> list[Item]:
     """Figures 4, 6, 8 and 9: attacked records and precision, for every v."""
-    run = Run.of(seed, quick)
+    run = RunSize.of(seed, quick)
     return [_figure(name, run) for name in _FIGURES]
 
 
-def _figure(name: str, run: Run) -> Item:
+def _figure(name: str, run: RunSize) -> Item:
     y, value, lines_of, (falls, above, below) = _FIGURES[name]
     found = {v: {line: run.line(of) for line, of in lines_of(v).items()} for v in SHARES}
     said = {v: _said(curves, value, above, below) for v, curves in found.items()}
@@ -170,7 +182,7 @@ def _reason(name: str, main: Mapping[str, Mapping[float, Point]], ks: Sequence[i
     )
 
 
-def _other_alps(run: Run) -> list[Reading]:
+def _other_alps(run: RunSize) -> list[PaperReading]:
     """Attacked records for smaller alp, where it binds; below .28 the algorithm finds nothing."""
     ks = run.ks[:1] if len(run.ks) < 3 else (2, 4)
     readings = []
@@ -184,7 +196,7 @@ def _other_alps(run: Run) -> list[Reading]:
                     continue
                 shown.append(f"alp {alp:g}: {point.attacked:.1f}")
             title = f"dif {dif:g}, k = {k}"
-            readings.append(Reading(question="from which alp on it binds", reading=title, result=", ".join(shown)))
+            readings.append(PaperReading(question="from which alp on it binds", reading=title, result=", ".join(shown)))
     return readings
 
 
@@ -198,7 +210,7 @@ def _lines(caption: str, y: str, curves: Mapping[str, Mapping[float, Point]], va
 
 def times(seed: int, quick: bool) -> list[Item]:
     """Figures 5, 7 and 10: time, with a band, and the steps of the search."""
-    run = Run.of(seed, quick)
+    run = RunSize.of(seed, quick)
     items = []
     for name, lines_of, longer, (slow, fast) in (
         ("Figure 5", _models, "(alp, dif) takes longer than k-anonymity", ("(alp, dif)", "k-anonymity")),
@@ -211,15 +223,16 @@ def times(seed: int, quick: bool) -> list[Item]:
         ]
         every = {v: {line: run.line(of) for line, of in lines_of(v).items()} for v in SHARES}
         readings = [
-            Reading(question="v, by the steps of the search at the first and the last k", reading=f"v = {100 * v:g}%",
-                    result=", ".join(f"{line}: {_ends(points)}" for line, points in found.items()))
+            PaperReading(question="v, by the steps of the search at the first and the last k",
+                         reading=f"v = {100 * v:g}%",
+                         result=", ".join(f"{line}: {_ends(points)}" for line, points in found.items()))
             for v, found in every.items()
         ]  # fmt: skip
         items.append(_time_item(name, "k", curves, rows, readings, _time_reason(name, curves)))
     return [*items, _figure_10(run)]
 
 
-def _figure_10(run: Run) -> Item:
+def _figure_10(run: RunSize) -> Item:
     name = "Figure 10"
     sizes = [run.n * i // 6 for i in range(1, 7)]
     curves = {
@@ -234,8 +247,8 @@ def _figure_10(run: Run) -> Item:
 
 
 def _time_item(
-    name: str, x: str, curves: Mapping[str, Mapping[float, Point]], rows: Sequence[Row], readings: Sequence[Reading],
-    reason: str,
+    name: str, x: str, curves: Mapping[str, Mapping[float, Point]], rows: Sequence[Row],
+    readings: Sequence[PaperReading], reason: str,
 ) -> Item:  # fmt: skip
     more = [
         row(f"{name}, {what}", f"{line}, {x}={at:g}", None, round(number, 5))
@@ -260,7 +273,7 @@ def _time_item(
 
 
 def _grows(curves: Sequence[Mapping[float, Point]]) -> bool | None:
-    """Whether time rises from the first to the last point; None where the bands of a line overlap."""
+    """Whether time rises from the first to the last point; None if the bands of a line overlap."""
     ends = [(next(iter(c.values())), list(c.values())[-1]) for c in curves]
     if all(first.band[1] < last.band[0] for first, last in ends):
         return True
@@ -268,7 +281,7 @@ def _grows(curves: Sequence[Mapping[float, Point]]) -> bool | None:
 
 
 def _longer(slow: Mapping[float, Point], fast: Mapping[float, Point]) -> bool | None:
-    """Whether one line takes longer: by the bands, point by point; None where they overlap somewhere."""
+    """Whether one line takes longer: by the bands, point by point; None if they overlap anywhere."""
     pairs = list(zip(slow.values(), fast.values(), strict=True))
     if all(a.band[0] > b.band[1] for a, b in pairs):
         return True
@@ -301,7 +314,7 @@ def _time_reason(name: str, curves: Mapping[str, Mapping[float, Point]]) -> str:
 
 
 def table_4(seed: int, quick: bool) -> list[Item]:
-    """Table IV: how many records and distinct values."""
+    """Table IV: numbers of records and distinct values."""
     name = "Table IV"
     published = dict(zip((*QUASI, STATUS), (73, 16, 2, 14, 32, 2, 4), strict=True))
     whole = load_adult("train").select([*QUASI, STATUS])
@@ -349,7 +362,7 @@ _SMALL = {
 
 
 def examples(seed: int, quick: bool) -> list[Item]:
-    """Tables I to III: what each promises and what it leaks."""
+    """Tables I to III: which properties each has and what it leaks."""
     illnesses = ("HIV", "cancer", "cold", "fever")
     promises = {
         "Table I": {"2-anonymous": True, "2-sensitive": False, "HIV is disclosed": True, "fever is disclosed": True},

@@ -23,7 +23,7 @@ from hushtable.policy.policy import Policy
 from hushtable.registry import algorithms
 from hushtable.table.ranks import dense_ranks
 
-__all__ = ["ALP", "DIF", "QUASI", "STATUS", "Point", "Setting", "attacked", "measured", "records", "sample"]
+__all__ = ["ALP", "DIF", "QUASI", "STATUS", "Point", "WangSetting", "attacked", "measured", "records", "sample"]
 
 QUASI = ("age", "education", "sex", "occupation", "native-country", "salary-class")
 STATUS = "marital-status"
@@ -32,7 +32,7 @@ DIF = {"Divorced": 0.27, "Widowed": 0.31, "Separated": 0.6, "Married-civ-spouse"
 PROTECTED = ("Divorced", "Separated", "Widowed")
 
 _TIMES = 5
-"""How often a run is timed."""
+"""Number of timed runs."""
 
 
 @cache
@@ -51,8 +51,8 @@ def sample(n: int, seed: int, turn: int) -> pa.Table:
 
 
 @dataclass(frozen=True)
-class Setting:
-    """What is run: k, the bounds of protected values (none: k-anonymity alone), and the share v."""
+class WangSetting:
+    """The parameters of a run: k, the bounds of protected values (none: only k-anonymity), and the share v."""
 
     k: int
     alp: tuple[tuple[str, float], ...] = ()
@@ -75,7 +75,7 @@ class Setting:
 
 @dataclass(frozen=True)
 class Point:
-    """What came out, averaged over the samples.
+    """The results, averaged over the samples.
 
     Attributes
     ----------
@@ -87,9 +87,9 @@ class Point:
     suppressed : float
         Share of the records.
     seconds : float
-        CPU seconds of the algorithm alone: the least of several runs, averaged over the samples.
+        CPU seconds of the algorithm alone: the fastest of several runs, averaged over the samples.
     band : pair of float
-        The least and the greatest of all runs.
+        The fastest and the slowest of all runs.
     """
 
     attacked: float
@@ -125,14 +125,14 @@ def attacked(release: Release, column: str, protected: Sequence[str]) -> tuple[i
 
 
 @cache
-def measured(setting: Setting, n: int, seed: int, repeats: int, timed: bool = False) -> Point:
+def measured(setting: WangSetting, n: int, seed: int, repeats: int, timed: bool = False) -> Point:
     """Run a setting on several samples.
 
     Parameters
     ----------
-    setting : Setting
+    setting : WangSetting
     n, seed, repeats : int
-        Size of the samples, their seed, and how many.
+        Size of the samples, their seed, and their number.
     timed : bool
         Whether to repeat each run for its time; otherwise no time is given.
     """
@@ -153,7 +153,7 @@ def measured(setting: Setting, n: int, seed: int, repeats: int, timed: bool = Fa
 
 
 def _seconds(table: pa.Table, plan: Any) -> list[float]:
-    """CPU seconds of the algorithm alone, several times, after a first run that loads what it needs."""
+    """CPU seconds of the algorithm alone, several times, after a warm-up run."""
     problem = problem_of(table, plan)
     plan.algorithm.run(problem)
     times = []

@@ -33,7 +33,7 @@ from hushtable.arrays import FloatArray
 from hushtable.errors import UsageError
 from hushtable.laws.joining import expected_risk
 from hushtable.risk.base import Exposure, Risk
-from hushtable.risk.linkage import Comparison, Linkage, Threshold, summarise
+from hushtable.risk.linkage import Comparison, LinkageRisks, Threshold, summarise
 from hushtable.risk.sampling import Fraction
 
 __all__ = ["Individual", "IndividualFinding", "individual_risk"]
@@ -44,7 +44,7 @@ _CONSISTENT = 1.4826
 
 
 @dataclass(frozen=True)
-class IndividualFinding(Linkage):
+class IndividualFinding(LinkageRisks):
     """Individual risks over the people of a table, and their sum.
 
     Attributes
@@ -99,7 +99,7 @@ class Individual(Risk):
         spread = _CONSISTENT * _median(np.abs(risk - median), exposure.counts)
         outside = (risk > _MAIN_PART) & (risk > 2 * (median + 2 * spread))
         return IndividualFinding(
-            **{name: getattr(found, name) for name in Linkage.__dataclass_fields__},
+            **{name: getattr(found, name) for name in LinkageRisks.__dataclass_fields__},
             expected=found.average * exposure.people,
             stands_out=float(exposure.counts[outside].sum()),
             population=round(population),

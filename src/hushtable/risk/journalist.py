@@ -21,7 +21,7 @@ from typing import ClassVar
 from hushtable.arrays import FloatArray
 from hushtable.laws.joining import register_risk
 from hushtable.risk.base import Exposure, Risk
-from hushtable.risk.linkage import Comparison, Linkage, Threshold, summarise
+from hushtable.risk.linkage import Comparison, LinkageRisks, Threshold, summarise
 from hushtable.risk.sampling import Fraction, Sampling
 
 __all__ = ["Journalist", "population_risk"]
@@ -54,7 +54,7 @@ class Journalist(Risk):
 
     name: ClassVar[str] = "journalist"
 
-    def compute(self, exposure: Exposure) -> Linkage:
+    def compute(self, exposure: Exposure) -> LinkageRisks:
         """Assess one table."""
         sampling = Sampling.of(exposure, self.fraction)
         return summarise(exposure, population_risk(exposure, sampling), sampling.basis, self.threshold, self.comparison)

@@ -14,14 +14,14 @@ from hushtable.models.base import compare
 from hushtable.params import Between
 from hushtable.risk.base import Exposure, Finding
 
-__all__ = ["Comparison", "Linkage", "Threshold", "above", "summarise"]
+__all__ = ["Comparison", "LinkageRisks", "Threshold", "above", "summarise"]
 
 Threshold = Annotated[float, Between(0, 1), "risk above which a person is at risk"]
 Comparison = Annotated[Literal[">", ">="], "how a person's risk is compared with the threshold"]
 
 
 @dataclass(frozen=True)
-class Linkage(Finding):
+class LinkageRisks(Finding):
     """Risks of re-identification over the people of a table.
 
     Attributes
@@ -66,10 +66,10 @@ def above(risk: FloatArray, comparison: str, threshold: float) -> BoolArray:
     return ~compare(risk, "<=", threshold) if comparison == ">" else compare(risk, ">=", threshold)
 
 
-def summarise(exposure: Exposure, risk: FloatArray, basis: str, threshold: float, comparison: str) -> Linkage:
+def summarise(exposure: Exposure, risk: FloatArray, basis: str, threshold: float, comparison: str) -> LinkageRisks:
     """Summarize a risk per class over people."""
     exposed = above(risk, comparison, threshold)
-    return Linkage(
+    return LinkageRisks(
         basis=basis,
         people=exposure.people,
         classes=len(exposure),

@@ -203,7 +203,7 @@ def _search(exposure: Exposure, size: int) -> Iterator[tuple[tuple[int, ...], Bo
     on_all = exposure.unique
     if not on_all.any():
         return  # nobody is unique on all columns, so nobody is on some
-    # if classes hold whole people, somebody is unique exactly if no other class looks the same
+    # if classes contain whole people, a person is unique exactly if no other class looks the same
     units = None if exposure.unit == 1 else exposure.units.astype(np.float64)
     below: dict[tuple[int, ...], BoolArray] = {(): np.zeros(len(exposure), dtype=np.bool_)}
     for s in range(1, size + 1):

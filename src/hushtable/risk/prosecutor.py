@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from hushtable.risk.base import Exposure, Risk
-from hushtable.risk.linkage import Comparison, Linkage, Threshold, summarise
+from hushtable.risk.linkage import Comparison, LinkageRisks, Threshold, summarise
 
 __all__ = ["Prosecutor"]
 
@@ -48,6 +48,6 @@ class Prosecutor(Risk):
 
     name: ClassVar[str] = "prosecutor"
 
-    def compute(self, exposure: Exposure) -> Linkage:
+    def compute(self, exposure: Exposure) -> LinkageRisks:
         """Assess one table."""
         return summarise(exposure, exposure.risks, "table", self.threshold, self.comparison)

@@ -56,7 +56,7 @@ class Sampling:
             return cls("sampling fraction", fraction, max(round(people / fraction), 1))
         size = exposure.population_size
         if exposure.population is not None and size:
-            # whoever is in the table is in the population, whatever its table says
+            # everyone in the table is in the population, even if its table disagrees
             size = max(size, round(people))
             return cls("population table", min(people / size, 1.0), size)
         if exposure.weighted is not None:

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from hushtable.schema.columns import Kind, Role
 from hushtable.schema.hints import DIRECT, FREE_TEXT, KEYS, QUASI, SENSITIVE, SURVEY, is_key, is_person_key, name_hint
 
-__all__ = ["OTHERS_MIGHT", "Facts", "suggest_role"]
+__all__ = ["OTHERS_MIGHT", "ColumnFacts", "suggest_role"]
 
 OTHERS_MIGHT = "others might know this"
 """Why a column about which nothing else is known is treated as a quasi-identifier."""
@@ -24,7 +24,7 @@ _ROWS = 500
 
 
 @dataclass(frozen=True)
-class Facts:
+class ColumnFacts:
     """Counts of a column that its suggested role is based on.
 
     Attributes
@@ -58,16 +58,16 @@ class Facts:
         return self.rows - self.missing
 
 
-def suggest_role(facts: Facts) -> tuple[Role, str]:
+def suggest_role(facts: ColumnFacts) -> tuple[Role, str]:
     """Return the likely role of a column and the reason.
 
     Examples
     --------
-    >>> suggest_role(Facts("e-mail", Kind.NOMINAL, 100, 90, 85, 0))
+    >>> suggest_role(ColumnFacts("e-mail", Kind.NOMINAL, 100, 90, 85, 0))
     (<Role.IDENTIFIER: 'identifier'>, 'its name suggests an e-mail address')
-    >>> suggest_role(Facts("x1", Kind.NOMINAL, 100, 100, 100, 0))
+    >>> suggest_role(ColumnFacts("x1", Kind.NOMINAL, 100, 100, 100, 0))
     (<Role.IDENTIFIER: 'identifier'>, 'every value occurs once')
-    >>> suggest_role(Facts("diagnosis", Kind.NOMINAL, 100, 7, 1, 0))[1]
+    >>> suggest_role(ColumnFacts("diagnosis", Kind.NOMINAL, 100, 7, 1, 0))[1]
     'its name suggests health'
     """
     if facts.distinct == 0:
@@ -95,7 +95,7 @@ def suggest_role(facts: Facts) -> tuple[Role, str]:
     return _by_values(facts, share)
 
 
-def _free_text(facts: Facts) -> bool:
+def _free_text(facts: ColumnFacts) -> bool:
     """Whether a column has many long texts, or many texts under a name for remarks; otherwise, they would be labels."""
     if facts.kind is not Kind.NOMINAL or name_hint(facts.name, SENSITIVE) or name_hint(facts.name, QUASI):
         return False
@@ -103,11 +103,11 @@ def _free_text(facts: Facts) -> bool:
     return remarks or (facts.length >= _FREE_TEXT and (facts.distinct > _SEVERAL or _mostly_distinct(facts)))
 
 
-def _mostly_distinct(facts: Facts) -> bool:
+def _mostly_distinct(facts: ColumnFacts) -> bool:
     return facts.present > 1 and facts.distinct / facts.present > _MANY
 
 
-def _by_values(facts: Facts, share: float) -> tuple[Role, str]:
+def _by_values(facts: ColumnFacts, share: float) -> tuple[Role, str]:
     quantity = facts.kind is Kind.DATE or (facts.kind is Kind.NUMERIC and facts.fractions)
     if facts.unique == facts.present and facts.present > 1 and not quantity:
         return Role.IDENTIFIER, "every value occurs once"

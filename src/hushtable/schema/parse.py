@@ -62,7 +62,7 @@ def infer_kind(values: pa.Array) -> tuple[Kind, str]:
         return Kind.NUMERIC, "every value is a plain number"
     first = text.slice(0, _FIRST)
     if not (readable_dates(first).all() or pc.all(pc.or_(comma_numbers(first), plain.slice(0, _FIRST))).as_py()):
-        # most columns of text are told apart by a few values, whatever the number of them
+        # for most text columns, a few values decide the kind
         return Kind.NOMINAL, "text"
     comma = comma_numbers(text)
     if pc.all(pc.or_(comma, plain)).as_py() and not pc.any(pc.match_substring(text.filter(plain), ".")).as_py():

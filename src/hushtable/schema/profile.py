@@ -21,7 +21,7 @@ from hushtable.schema.describe import MARKERS
 from hushtable.schema.formats import fitting_formats, format_question, has_times
 from hushtable.schema.hierarchies import DATES, suggest_hierarchy
 from hushtable.schema.hints import DIRECT, is_person_key, name_hint
-from hushtable.schema.infer import Facts, suggest_role
+from hushtable.schema.infer import ColumnFacts, suggest_role
 from hushtable.schema.prepare import Prepared, prepare
 from hushtable.schema.shortlist import shortlisted
 from hushtable.schema.subsets import count_duplicates, unique_shares
@@ -294,7 +294,7 @@ def _column(
         ready = prepare(column, name=name, kind=Kind.NOMINAL, missing_values=missing_values)
     counts = ready.counts()
     unique = int((counts == 1).sum())
-    facts = Facts(
+    facts = ColumnFacts(
         name=name,
         kind=kind,
         rows=rows,

@@ -170,7 +170,7 @@ def lattice(
     names : tuple of str
         Names of the axes.
     limit : tuple of float and str, optional
-        Number of people that may be left out, and the label of that line.
+        Number of people that may be suppressed, and the label of that line.
     picked, current : int, optional
         The solution shown next to the chart, and the one that is the release.
     """

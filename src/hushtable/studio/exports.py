@@ -80,7 +80,7 @@ def bundle(run: Run) -> IO[bytes]:
     Population and background tables are about people too, so they stay in the studio. The file has no name, so that
     it disappears once it is closed, even if this process is killed.
     """
-    packed = tempfile.TemporaryFile()  # noqa: SIM115 - whoever sends it closes it
+    packed = tempfile.TemporaryFile()  # noqa: SIM115 - the sender closes it
     try:
         with reported("bundle.zip"), zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as out:
             for name in (n for n in export_files(run) if n != "microdata.zip"):

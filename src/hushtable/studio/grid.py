@@ -12,7 +12,7 @@ from hushtable.io.figures import share
 from hushtable.schema.columns import Kind, Role
 from hushtable.studio.texts import KINDS, ROLES, T
 
-__all__ = ["SCRIPT", "Grid", "added_uniqueness"]
+__all__ = ["SCRIPT", "GridState", "added_uniqueness"]
 
 
 def added_uniqueness(subsets: list[dict[str, Any]]) -> dict[str, float]:
@@ -36,7 +36,7 @@ def added_uniqueness(subsets: list[dict[str, Any]]) -> dict[str, float]:
 
 
 @dataclass(frozen=True)
-class Grid:
+class GridState:
     """The current contents of the grid.
 
     Attributes

@@ -80,7 +80,7 @@ def _read(rows: list[tuple[int, int, str]], depth: int) -> tuple[Any, list[tuple
         raise HierarchyError(f"Line {rows[0][0]} is not indented like its neighbors.", code="outline")
     if not groups:
         return values, rows
-    # a value beside groups is a group of its own, so that all values stand equally deep
+    # a value next to groups becomes a group of its own, so that all values are equally deep
     return {**groups, **{value: [value] for value in values}}, rows
 
 

@@ -17,7 +17,7 @@ __all__ = [
     "NewExample",
     "NewProject",
     "NewQuery",
-    "PolicyText",
+    "PolicyBody",
     "ProjectChange",
     "ProjectView",
     "ReportRequest",
@@ -105,7 +105,7 @@ class JobView(BaseModel):
     error: Failure | None = None
 
 
-class PolicyText(_Body):
+class PolicyBody(_Body):
     """A policy as YAML."""
 
     yaml: Annotated[str, Field(max_length=2_000_000)]

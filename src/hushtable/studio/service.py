@@ -19,8 +19,8 @@ from hushtable.about import describe
 from hushtable.comparison.outcomes import Outcomes
 from hushtable.errors import UsageError, did_you_mean
 from hushtable.io.atomic import atomic_file
-from hushtable.io.sql.place import SqlPlace
-from hushtable.io.sql.text import one_select
+from hushtable.io.sql_place import SqlPlace
+from hushtable.io.sql_text import one_select
 from hushtable.linked.attacks import ATTACKS
 from hushtable.linked.policy import LinkedPolicy
 from hushtable.policy.policy import Policy
@@ -265,7 +265,7 @@ class Studio:
         """Undo the last change to the policy."""
         return project.undo(seen=seen)
 
-    # files beside the data: hierarchies, population and background tables
+    # files next to the data: hierarchies, population and background tables
 
     def files(self, project: Project) -> list[str]:
         """Return the names of the project's files, as a policy refers to them."""

@@ -9,14 +9,14 @@ from typing import Any
 
 from hushtable.studio.projects import Project
 
-__all__ = ["TASKS", "Report", "Task"]
+__all__ = ["TASKS", "JobKind", "Report"]
 
 Report = Callable[[float, str], None]
 """Called with the share that is done and a description; raises ``Cancelled`` to stop."""
 
 
 @dataclass(frozen=True)
-class Task:
+class JobKind:
     """A kind of job.
 
     Attributes
@@ -37,17 +37,17 @@ class Task:
 
 
 TASKS = {
-    "open": Task("quick", "opening:open_upload"),
-    "example": Task("quick", "opening:open_example"),
-    "query": Task("quick", "opening:open_query"),
-    "column": Task("quick", "columns:look_at_column"),
-    "hierarchies": Task("quick", "columns:look_at_hierarchies"),
-    "check": Task("quick", "checking:check"),
-    "run": Task("heavy", "running:run"),
-    "compare": Task("heavy", "comparing:compare"),
-    "risk": Task("heavy", "running:risk"),
-    "attack": Task("heavy", "running:attack"),
-    "verify": Task("heavy", "running:verify_again"),
-    "report": Task("heavy", "running:report"),
+    "open": JobKind("quick", "opening:open_upload"),
+    "example": JobKind("quick", "opening:open_example"),
+    "query": JobKind("quick", "opening:open_query"),
+    "column": JobKind("quick", "opening:look_at_column"),
+    "hierarchies": JobKind("quick", "opening:look_at_hierarchies"),
+    "check": JobKind("quick", "checking:check"),
+    "run": JobKind("heavy", "running:run"),
+    "compare": JobKind("heavy", "comparing:compare"),
+    "risk": JobKind("heavy", "running:risk"),
+    "attack": JobKind("heavy", "running:attack"),
+    "verify": JobKind("heavy", "running:verify_again"),
+    "report": JobKind("heavy", "running:report"),
 }
 """Name -> task."""

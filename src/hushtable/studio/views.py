@@ -176,10 +176,10 @@ def level_name(facts: Mapping[str, Any], column: int, level: int) -> str:
     --------
     >>> facts = {"level_names": [[["34", 80], ["[30, 40)", 9], ["*", 1]]]}
     >>> [level_name(facts, 0, level) for level in range(3)]
-    ['exact', 'as [30, 40)', 'not told']
+    ['exact', 'as [30, 40)', 'not shown']
     """
     named = facts.get("level_names")
     if level == 0 or not named:
         return "exact" if level == 0 else f"level {level}"
     label, labels = named[column][level]
-    return "not told" if labels == 1 else f"as {label}"
+    return "not shown" if labels == 1 else f"as {label}"

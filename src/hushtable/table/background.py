@@ -1,4 +1,4 @@
-"""What an adversary believes: the mass that a background table gives to each of its rows."""
+"""An adversary's beliefs: the mass that a background table gives to each of its rows."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ __all__ = ["background_mass"]
 def background_mass(
     table: pa.Table, extra: Extra, sensitive: tuple[SensitiveColumn, ...], plan: TablePlan
 ) -> tuple[IntArray, int, IntArray]:
-    """Return the prior mass of each background row, the units of the whole mass, and what each row speaks of."""
+    """Return the prior mass of each background row, the units of the total mass, and what each row is about."""
     unit = 2**52
     if extra.mass is not None and extra.codes is not None:
-        # whoever is held possible stays possible
+        # whatever is believed possible stays possible
         return np.maximum(np.rint(extra.mass * unit), 1).astype(np.int64), unit, extra.codes
     column = next((c for c in sensitive if c.name == extra.background_on), None)
     names = table.column_names

@@ -1,4 +1,4 @@
-"""Encoded columns: what a quasi-identifier and a sensitive column are to algorithms and models."""
+"""Encoded columns: quasi-identifiers and sensitive columns, as algorithms and models see them."""
 
 from __future__ import annotations
 
@@ -44,16 +44,16 @@ def known_numbers(coded: Coded) -> AnyArray:
 
 
 def published_numbers(coded: Coded, members: IntArray) -> AnyArray:
-    """The number behind each known code, as whole numbers where those of the published codes are.
+    """The number behind each known code, as integers if the numbers of all published codes are.
 
-    A fraction that only suppressed records have must not turn a published column into one of fractions.
+    A fraction that only suppressed records have must not turn a published column of integers into one of floats.
 
     Parameters
     ----------
     coded : Coded
-        Of a column of numbers or dates.
+        A column of numbers or dates.
     members : integer array
-        The published codes; the missing value's may be among them.
+        The published codes, possibly with the code of the missing value.
 
     Examples
     --------
@@ -68,7 +68,7 @@ def published_numbers(coded: Coded, members: IntArray) -> AnyArray:
     shown = numbers[np.unique(members[members >= int(coded.missing)]) - int(coded.missing)]
     if not len(shown) or np.any(shown != np.trunc(shown)) or np.abs(shown).max() >= 2**53:
         return numbers
-    # those that are not published become some whole number, which nobody looks at
+    # unpublished ones become arbitrary integers, which are never used
     return np.asarray(np.clip(np.nan_to_num(numbers), -(2.0**53), 2.0**53).astype(np.int64))
 
 
@@ -83,7 +83,7 @@ def numbers_of(coded: Coded) -> FloatArray | None:
 def scaled_numbers(coded: Coded) -> FloatArray | None:
     """Return the number (for dates: the day) of each leaf on a scale from 0 to 1; NaN for the missing value.
 
-    None for labels, which are no numbers, and for columns with infinite values, which have no scale.
+    None for labels, and for columns with infinite values, which have no scale.
 
     Examples
     --------
@@ -106,7 +106,7 @@ def scaled_numbers(coded: Coded) -> FloatArray | None:
 
 
 def offsets_of(sorted_values: AnyArray) -> FloatArray:
-    """How far each number is from the first, in whole units for integers and in halves for floats.
+    """Distance of each number from the first, in whole units for integers and in halves for floats.
 
     Examples
     --------
@@ -121,11 +121,11 @@ def offsets_of(sorted_values: AnyArray) -> FloatArray:
 
 
 class PublishedAs(Protocol):
-    """How a column is published, as far as algorithms need to know; ``hushtable.release.forms`` has the forms."""
+    """How a column is published, for algorithms; ``hushtable.release.forms`` has the forms."""
 
     @property
     def any_groups(self) -> bool:
-        """Whether classes publish cells of their own even where columns are recoded globally."""
+        """Whether classes publish their own cells even if columns are recoded globally."""
 
     def cover(self, kind: Kind) -> Cover:
         """Return what cells cover beyond the values of a class."""
@@ -144,17 +144,17 @@ class QuasiColumn:
 
     @property
     def cover(self) -> Cover:
-        """What published cells cover; ranges and sets where no form was chosen."""
+        """What published cells cover. Defaults to ranges and sets."""
         if self.form is None:
             return Cover.RANGE if self.coded.kind.ordered else Cover.SET
         return self.form.cover(self.coded.kind)
 
     @cached_property
     def positions(self) -> IntArray:
-        """Where each code lies on the column's scale, times the weight: spans are differences of these.
+        """The position of each code on the column's scale, times the weight; spans are differences of these.
 
         Numbers and dates lie at their value, other kinds at their rank in leaf order. The missing value shares the
-        lowest position: how far it is from the others is not a number, and partitioning treats it on its own.
+        lowest position: its distance from the others is undefined, and partitioning treats it separately.
         """
         coded = self.coded
         first = int(coded.missing)
@@ -163,7 +163,7 @@ class QuasiColumn:
             return np.zeros(coded.size, dtype=np.int64)
         if coded.kind in (Kind.NUMERIC, Kind.DATE):
             offset = offsets_of(known_numbers(coded))
-            if offset[-1] == 0:  # ... but the least floats have none
+            if offset[-1] == 0:  # ... but halves of the least floats vanish
                 offset = np.arange(n, dtype=np.float64)
         else:
             offset = np.arange(n, dtype=np.float64)
@@ -173,7 +173,7 @@ class QuasiColumn:
 
 @dataclass(frozen=True)
 class SensitiveColumn:
-    """One sensitive column: its codes, its hierarchy, its sensitivity categories, whether cells of one code differ."""
+    """One sensitive column: its codes, hierarchy, sensitivity categories, and whether cells of one code differ."""
 
     name: str
     codes: AnyArray

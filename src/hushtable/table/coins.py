@@ -1,13 +1,13 @@
-"""Coins that an adversary cannot toss again.
+"""Secret coins: random numbers that an adversary cannot reproduce.
 
-The code is public, and so are the policy and its seed: whatever is drawn from these alone, everybody can draw, and
-undo. So wherever a choice looks at sensitive values, and wherever a guard hides something, the draw comes from coins.
-Their key is an HMAC of the local secret over a digest of the table, a digest of the policy and a purpose. The same
-secret, table and policy give the same release. Another table or policy gives unrelated coins, so two releases never
-share any. The secret itself never leaves the machine (``HUSHTABLE_SECRET`` names its file).
+The code is public, and so are the policy and its seed: anybody can repeat, and undo, what is drawn from these alone. So
+whenever a choice depends on sensitive values, or a guard hides something, the draw comes from coins. Their key is an
+HMAC of the local secret over a digest of the table, a digest of the policy and a purpose. The same secret, table and
+policy give the same release. Another table or policy gives unrelated coins, so two releases never share any. The secret
+never leaves the machine (``HUSHTABLE_SECRET`` names its file).
 
-Numbers come from SHAKE-256, not from ``hushtable.rng``: that generator is fast, but whoever has guessed its 64-bit key
-knows all of it.
+Numbers come from SHAKE-256, not from ``hushtable.rng``: that generator is fast, but an adversary who guesses its 64-bit
+key knows all of its numbers.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ class Coins:
 
     @classmethod
     def of_release(cls, table: bytes, policy: bytes) -> Coins:
-        """Return the coins of one release: of the local secret, which is made if needed, and what is released.
+        """Return the coins of one release, from the local secret (created if needed) and two digests.
 
         Parameters
         ----------
@@ -76,7 +76,7 @@ class Coins:
         return np.frombuffer(hashlib.shake_256(head).digest(8 * n), dtype="<u8").astype(np.uint64)
 
     def uniform(self, stream: str, n: int) -> FloatArray:
-        """Return n numbers spread evenly over [0, 1)."""
+        """Return n uniform numbers in [0, 1)."""
         return (self.words(stream, n) >> np.uint64(11)).astype(np.float64) * 2.0**-53
 
     def below(self, stream: str, limits: IntArray) -> IntArray:
@@ -86,14 +86,14 @@ class Coins:
         return np.asarray(np.minimum(drawn, np.maximum(limits - 1, 0)))
 
     def lots(self, table: EncodedTable) -> npt.NDArray[np.uint64]:
-        """Return a random word for every row: its lot, whatever the order of the rows."""
+        """Return a random word for every row, its lot, which does not depend on the order of the rows."""
         lots = np.empty(table.n_rows, dtype=np.uint64)
         lots[table.canonical_order] = self.words("lots", table.n_rows)
         return lots
 
     @cached_property
     def ends(self) -> tuple[int, int]:
-        """Two secret numbers; what is hashed between them is in a secret order, on any engine."""
+        """Two secret numbers; hashing a value between them gives a secret order, on any engine."""
         first, last = self.words("ends", 2).view(np.int64).tolist()
         return first, last
 
@@ -107,14 +107,14 @@ class Coins:
 
 _GROUPING = ("quasi", "sensitive")
 _IRRELEVANT = {"engine", "output", "publish", "missing_values"}
-"""What a policy says that changes no group, beyond what it does to the values."""
+"""Settings of a policy that change no group."""
 
 
 def policy_digest(document: Mapping[str, Any], seed: int) -> bytes:
-    """Return a digest of what a policy says about groups, as data.
+    """Return a digest of the settings of a policy that affect groups, given as data.
 
-    Where the same people are published twice, as from a policy that differs in nothing but the name of the output, the
-    same coins give the same groups, which tell no more than once.
+    If the same people are published twice, for example under policies that differ only in the name of the output, the
+    same coins give the same groups, so the second release reveals nothing new.
 
     Examples
     --------
@@ -146,12 +146,12 @@ def table_digest(table: EncodedTable) -> bytes:
 
 
 def columns_digest(table: EncodedTable, sums: list[int]) -> bytes:
-    """Return the digest of a table whose rows may be elsewhere.
+    """Return the digest of a table whose rows need not be in memory.
 
     Parameters
     ----------
     table : EncodedTable
-        Its columns; rows are not looked at.
+        Its columns; rows are not used.
     sums : list of two int
         Sums over all records, modulo 2**64, of their weight times the hash of 0 (then of 1) and their codes.
     """

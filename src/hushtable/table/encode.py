@@ -1,4 +1,4 @@
-"""Columns -> codes. Strings are looked at once per distinct value, never once per row."""
+"""Columns -> codes. Strings are processed once per distinct value, never once per row."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ __all__ = [
 
 
 _MANY = 1 << 18
-"""Rows from which columns are encoded by all cores."""
+"""Number of rows from which columns are encoded on all cores."""
 
 
 def no_rows() -> DataError:
@@ -61,9 +61,9 @@ def encode(
     extra : Extra, optional
         Population and background tables; they share the quasi-identifiers' codes.
     tie_rank : callable, optional
-        Gives the rank of each row's other published cells, where those are not columns of ``table``.
+        Returns the rank of each row's other published cells, if those are not columns of ``table``.
     exact : bool
-        Whether quasi-identifiers are published as they are, so that their spelling tells rows apart.
+        Whether quasi-identifiers are published unchanged, so that spelling distinguishes rows.
     times : int64 array, optional
         How many records each row stands for, in a table without people, population and background.
 
@@ -100,7 +100,7 @@ def encode(
 
 
 def _each(work: Callable[[ColumnPlan], QuasiColumn], columns: list[ColumnPlan], rows: int) -> Iterable[QuasiColumn]:
-    """Apply to each column; by all cores where there are many rows."""
+    """Apply to each column; on all cores if there are many rows."""
     if rows < _MANY:
         return map(work, columns)
     from hushtable.parallel import each  # small tables need no threads
@@ -118,7 +118,7 @@ def encode_rest(
     exact: bool = False,
     times: IntArray | None = None,
 ) -> EncodedTable:
-    """Encode everything but the quasi-identifiers, which are given."""
+    """Encode everything except the quasi-identifiers, which are given."""
     extra = extra or Extra()
     n_population = extra.population.num_rows if extra.population is not None else 0
     n_background = extra.background.num_rows if extra.background is not None else 0
@@ -141,7 +141,7 @@ def encode_rest(
         mass, mass_unit, mass_codes = background_mass(extra.background, extra, sensitive, plan)
     spelt = [c.name for c in sensitive if c.spellings] + [c.name for c in quasi if exact and c.spellings]
     if plan.shown_weight is not None:
-        # records that differ in nothing else must not be told apart by their place in the table
+        # records that are otherwise equal must not be distinguished by their position in the table
         spelt.append(plan.shown_weight)
     ties = with_spellings(tie_rank or rest_rank(table, plan), table, spelt)
     encoded = EncodedTable(
@@ -201,12 +201,12 @@ def _prepared(column: ColumnPlan, tables: list[pa.Table], plan: TablePlan) -> Pr
 
 
 def _like(cells: pa.Array, kind: pa.DataType) -> pa.Array:
-    """Cells of a table beside as the table's own type; a number that is none is missing, not the text "nan"."""
+    """Cells of an extra table in the type of the main table; NaN is missing, not the text "nan"."""
     return (to_labels(cells) if is_text(kind) else cells).cast(kind)
 
 
 def _code(column: ColumnPlan, prepared: Prepared, times: IntArray | None = None) -> tuple[AnyArray, Coded]:
-    """Return the code of each row; where rows are distinct values, ``times`` says how often each occurs."""
+    """Return the code of each row; if rows are distinct values, ``times`` says how often each occurs."""
     data = prepared.data
     occurring = counts(data)
     if times is not None:
@@ -217,14 +217,14 @@ def _code(column: ColumnPlan, prepared: Prepared, times: IntArray | None = None)
     hierarchy, missing = column.hierarchy or Flat(), data.indices.null_count > 0
     coded = hierarchy.code(data.dictionary, prepared.kind, missing=missing, column=column.name, counts=occurring)
     if prepared.kind is Kind.ORDINAL and len(coded.values) > len(data.dictionary):
-        # leaves that do not occur stand where the declared order has them
+        # leaves that do not occur keep their place in the declared order
         declared = pa.array(column.order, coded.values.type)
         ranked = declared.filter(pc.is_in(declared, value_set=coded.values))
         at = pc.index_in(ranked, value_set=data.dictionary).fill_null(-1).to_numpy(zero_copy_only=False)
         times_of = np.append(occurring, 0)[at]
         coded = hierarchy.code(ranked, prepared.kind, missing=missing, column=column.name, counts=times_of)
     place = pc.index_in(data.dictionary, value_set=coded.values).to_numpy(zero_copy_only=False)
-    # the last entry serves null: the missing value, code 0
+    # the last entry is for null: the missing value, code 0
     lookup = np.append(place + int(coded.missing), 0).astype(smallest(coded.size))
     return look_up(lookup, data), coded
 
@@ -245,13 +245,13 @@ def _quasi(column: ColumnPlan, tables: list[pa.Table], plan: TablePlan, times: I
 def encode_values(
     plan: TablePlan, values: Mapping[str, pa.Array], times: Mapping[str, IntArray], extra: Extra | None = None
 ) -> tuple[tuple[QuasiColumn, ...], tuple[SensitiveColumn, ...]]:
-    """Encode columns of a table that is elsewhere: their codes depend on which values occur, and how often, alone.
+    """Encode columns of a table that is not in memory: codes depend only on the values and their frequencies.
 
     Parameters
     ----------
     plan : TablePlan
     values : mapping of str to pyarrow.Array
-        The distinct values of each quasi-identifier and sensitive column, null where there are missing ones.
+        The distinct values of each quasi-identifier and sensitive column, with null if some are missing.
     times : mapping of str to int64 array
         How often each of them occurs.
     extra : Extra, optional
@@ -300,7 +300,7 @@ def sensitive_column(
 
 
 def _with_values(column: ColumnPlan, prepared: Prepared) -> Prepared:
-    """Add the values that are known though no record has them; an ordinal column keeps its declared order."""
+    """Add declared values that no record has; an ordinal column keeps its declared order."""
     if not column.values:
         return prepared
     data = prepared.data

@@ -2,7 +2,7 @@
 
 Memory: the smallest unsigned integers that fit, column by column; a table with eight quasi-identifiers and one
 sensitive column of at most 256 values each takes 9 bytes a row. Rows of a population table and of an adversary's
-background table follow the sample's rows with weight 0, so that grouping carries them along.
+background table follow the sample's rows with weight 0, so that they take part in grouping.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ __all__ = [
 ]
 
 MOST_COMBINATIONS = 2**26
-"""Values of columns taken jointly: their counts are held for every combination, occurring or not."""
+"""Most combinations of values of joint columns: counts are stored for every combination, occurring or not."""
 
 
 @dataclass(frozen=True)
@@ -49,13 +49,13 @@ class EncodedTable:
     n_sample : int
         Rows that may be published.
     n_rows : int
-        All rows, population and background included.
+        All rows, including population and background.
     unit : int
         Units per person.
     row_units : int64 array
-        Weight of every row in units; empty where every row weighs 1.
+        Weight of every row in units; empty if every row weighs 1.
     population_rows : range
-        The rows of the population table; empty where there is none.
+        The rows of the population table; empty if there is none.
     background_rows : range
         The rows of the background table.
     background_mass : int64 array
@@ -63,11 +63,11 @@ class EncodedTable:
     background_codes : integer array
         ``q * S + s`` of every background row: q numbers combinations of quasi-identifiers, s is a sensitive code.
     bandwidths : tuple of float
-        Where the background was estimated: the kernels' widths. q then numbers combinations and widths, widths fastest.
+        If the background was estimated: the kernels' widths. q then numbers combinations and widths, widths fastest.
     tie_rank : int64 array, or a function that gives one, optional
-        Rank of each sample row's other published cells: the last tie-break. A function is called when it is needed.
+        Rank of each sample row's other published cells: the last tie-breaker. A function is called only if needed.
     ranked : tuple of str
-        The columns whose cells that rank is of.
+        The columns behind that rank.
     survey : Survey, optional
         Weights and households of the sample's rows, which risks read.
     """
@@ -101,7 +101,7 @@ class EncodedTable:
 
     @property
     def outline(self) -> EncodedTable:
-        """The columns: the table itself, which algorithms ask as a ``TupleStore``."""
+        """The columns: the table itself, which serves algorithms as a ``TupleStore``."""
         return self
 
     @property
@@ -113,17 +113,17 @@ class EncodedTable:
 
     @property
     def fits(self) -> bool:
-        """Whether the combinations are at hand: they are."""
+        """Whether the combinations are in memory: always."""
         return True
 
     @property
     def given(self) -> EncodedTable:
-        """What labels are of: the table itself."""
+        """The table that labels refer to: the table itself."""
         return self
 
     @property
     def far(self) -> None:
-        """Nothing is elsewhere."""
+        """None: everything is in memory."""
         return None
 
     def records(self) -> EncodedTable:
@@ -131,7 +131,7 @@ class EncodedTable:
         return self
 
     def combinations(self, why: str = "") -> EncodedTable:
-        """Return the records; equal ones may as well be rows of their own."""
+        """Return the records; equal ones need not be combined."""
         return self
 
     def code_column(self, key: Key) -> tuple[AnyArray, int]:
@@ -163,7 +163,7 @@ class EncodedTable:
 
     @cached_property
     def derived(self) -> dict[Hashable, Any]:
-        """What was computed from the table, under keys of those who did: who looks at it again finds it here."""
+        """Cache of results computed from the table, by keys of their authors."""
         return {}
 
     @cached_property
@@ -201,7 +201,7 @@ class EncodedTable:
         return column.attribute(units, self.unit)
 
     def reference(self, keys: Iterable[Key] = ()) -> Reference:
-        """What models compare groups with: the whole input table."""
+        """The whole input table, with which models compare groups."""
         wanted = {(c.name,) for c in self.sensitive} | set(keys)
         background = None
         if len(self.background_rows):
@@ -262,7 +262,7 @@ class EncodedTable:
 
     @cached_property
     def canonical_order(self) -> IntArray:
-        """Rows sorted by (quasi, sensitive, other published) codes: ties are broken by this rank alone.
+        """Rows sorted by (quasi, sensitive, other published) codes; only this rank breaks ties.
 
         Rows that agree in everything published and in weight are interchangeable, so their order does not matter.
         """
@@ -278,7 +278,7 @@ class EncodedTable:
 
 
 def check_combinations(key: Key, size: int) -> None:
-    """Refuse columns that have too many combinations of values to be counted."""
+    """Refuse columns with too many combinations of values to count."""
     if size > MOST_COMBINATIONS:
         raise PolicyError(
             f"Columns {' and '.join(map(repr, key))} taken jointly have {size} combinations of values, more than the "

@@ -1,4 +1,4 @@
-"""Kinds that were inferred from values: those of suppressed records may not decide them."""
+"""Check that suppressed records do not decide the inferred kind of a column."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ __all__ = ["check_inferred_kind", "check_inferred_kinds", "is_inferred"]
 
 
 def check_inferred_kinds(table: EncodedTable, plan: TablePlan, rows: IntArray) -> None:
-    """Refuse a release in which the kind of a column tells something about suppressed records.
+    """Refuse a release in which the kind of a column reveals something about suppressed records.
 
     A column of text without a declared kind is numeric if every value is a number. One odd value of a suppressed record
-    makes it nominal, and the published cells, or what a model achieves, would look different for that.
+    makes it nominal, which would change the published cells or what a model achieves.
 
     Parameters
     ----------
@@ -31,7 +31,7 @@ def check_inferred_kinds(table: EncodedTable, plan: TablePlan, rows: IntArray) -
     Raises
     ------
     DataError
-        If the published values alone are of another kind. The remedy is to declare it.
+        If the published values alone have another kind. The remedy is to declare it.
     """
     if len(rows) == table.n_sample:
         return
@@ -42,13 +42,13 @@ def check_inferred_kinds(table: EncodedTable, plan: TablePlan, rows: IntArray) -
 
 
 def is_inferred(column: QuasiColumn | SensitiveColumn, plan: TablePlan) -> bool:
-    """Whether a kind may follow from a few values: numbers and dates stay such if some of them are left out."""
+    """Whether a kind may depend on a few values: numbers and dates stay such if some of them are removed."""
     declared = next(c for c in plan.columns if c.name == column.name)
     return declared.kind is None and not declared.order and column.coded.kind is Kind.NOMINAL
 
 
 def check_inferred_kind(column: QuasiColumn | SensitiveColumn, codes: AnyArray) -> None:
-    """Refuse a nominal column whose published codes are of another kind; see ``check_inferred_kinds``."""
+    """Refuse a nominal column whose published codes have another kind; see ``check_inferred_kinds``."""
     used = np.unique(codes).astype(np.int64) - int(column.coded.missing)
     kind, _ = infer_kind(column.coded.values.take(pa.array(used[used >= 0])))
     if kind is not Kind.NOMINAL:

@@ -1,11 +1,11 @@
-"""What an adversary believes who knows the table as well as a kernel of some width can tell.
+"""The beliefs of an adversary, estimated from the table by a kernel of some width.
 
 About a person with quasi-identifiers q, the belief in a value s is the weighted share of s among all records, where a
 record with quasi-identifiers r weighs prod over the columns of K(d(q, r)), with Epanechnikov's kernel K(x) = 1 - (x /
-B)^2 below the bandwidth B, and 0 from there on. Distances run from 0 to 1: differences of numbers, dates and ranks
-over the column's range; of labels, the height of the lowest node above both over that of the hierarchy (0 or 1
-without one). A missing value is at distance 1 from all others. A small B knows the table nearly record by record; a
-large one says little about q. The person's own record is among those that count.
+B)^2 below the bandwidth B, and 0 from B on. Distances run from 0 to 1: differences of numbers, dates and ranks over the
+column's range; of labels, the height of the lowest node above both over that of the hierarchy (0 or 1 without one). A
+missing value is at distance 1 from all others. With a small B, the adversary knows the table nearly record by record;
+with a large one, little about q. The person's own record counts too.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from hushtable.table.plan import Extra
 __all__ = ["Estimate", "estimate", "kernel_weights", "with_estimate"]
 
 MOST_COMBINATIONS = 50_000
-"""Distinct combinations of quasi-identifiers that are compared, each with all others."""
+"""Most distinct combinations of quasi-identifiers to compare with each other."""
 
 _CHUNK = 1 << 22
 _SMALL = 1 << 20
@@ -35,7 +35,7 @@ _SMALL = 1 << 20
 
 @dataclass(frozen=True)
 class Estimate:
-    """Beliefs about everybody with the same quasi-identifiers.
+    """Beliefs about all people with the same quasi-identifiers.
 
     Attributes
     ----------
@@ -56,7 +56,7 @@ class Estimate:
 
 
 def _distances(coded: Coded, mine: IntArray, theirs: IntArray) -> FloatArray:
-    """Distances of codes, one by one for mine, against all of theirs."""
+    """Distances of each of my codes from all of theirs."""
     if coded.kind.ordered:
         first, number = int(coded.missing), np.arange(coded.size)
         known = scaled_numbers(coded)
@@ -90,7 +90,7 @@ def kernel_weights(coded: Coded, mine: IntArray, theirs: IntArray, bandwidth: fl
 
 
 def estimate(table: EncodedTable, on: str, bandwidths: Sequence[float], wanted: BoolArray | None = None) -> Estimate:
-    """Estimate what is believed about everybody in a sample.
+    """Estimate the beliefs about everyone in a sample.
 
     Parameters
     ----------
@@ -99,7 +99,7 @@ def estimate(table: EncodedTable, on: str, bandwidths: Sequence[float], wanted: 
         The sensitive column.
     bandwidths : sequence of float
     wanted : bool array, optional
-        The rows of the sample that are asked about; beliefs about combinations that none of them has are left 0.
+        The rows of interest; beliefs about combinations that none of them has stay 0.
 
     Raises
     ------

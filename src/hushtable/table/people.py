@@ -1,4 +1,4 @@
-"""People with several rows: what each row weighs, so that the rows of a person weigh one person together."""
+"""People with several rows: the weight of each row, so that a person's rows sum to one person."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ from hushtable.table.encoded import EncodedTable
 __all__ = ["PERSON_UNITS", "ambiguous_names", "missing_names", "person_units", "same_name", "share_rest"]
 
 PERSON_UNITS = 232_792_560
-"""lcm(1, ..., 22): a person's rows share it equally where there are up to 22, to the last unit beyond."""
+"""lcm(1, ..., 22): up to 22 rows of a person share it equally; more rows, to within one unit."""
 
 
 def person_units(
     table: pa.Table, entity: str, missing_values: tuple[str, ...], n_rows: int
 ) -> tuple[int, IntArray, IntArray]:
-    """Units per person, the rows' shares, and the person of each row where some shares left a rest."""
+    """Units per person, the rows' shares, and the person of each row if some shares leave a remainder."""
     nothing = np.empty(0, dtype=np.int64)
     prepared = prepare(table.column(entity), name=entity, kind=Kind.NOMINAL, missing_values=missing_values)
     indices = prepared.data.indices
@@ -42,11 +42,11 @@ def person_units(
 
 
 def missing_names(entity: str, rows: int) -> DataError:
-    """Return the error for rows that belong to nobody."""
+    """Return the error for rows without a person."""
     return DataError(
         f"The entity column {entity!r} has {rows} missing values.",
         code="missing-entity",
-        hint="Every row must say whose it is: fill the column or leave 'entity' out of the policy.",
+        hint="Every row must name its person: fill the column, or remove 'entity' from the policy.",
     )
 
 
@@ -61,7 +61,7 @@ def ambiguous_names(entity: str) -> DataError:
 
 
 def same_name(values: pa.Array) -> pa.Array:
-    """Return names as text that is the same for one name: without spaces around it, letters composed (NFC).
+    """Return names as normalized text: without surrounding spaces, with composed letters (NFC).
 
     Examples
     --------
@@ -72,7 +72,7 @@ def same_name(values: pa.Array) -> pa.Array:
 
 
 def share_rest(table: EncodedTable, person: IntArray) -> EncodedTable:
-    """Give what does not divide evenly to each person's first rows in canonical order: shares sum to one person."""
+    """Give the remainder to each person's first rows in canonical order, so that shares sum to one person."""
     order = table.canonical_order[: table.n_sample]
     order = order[np.argsort(person[order], kind="stable")]
     rows = np.bincount(person)

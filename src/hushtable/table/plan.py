@@ -1,4 +1,4 @@
-"""What is to be done with each column: the policy's columns, resolved to objects; and the tables that it names."""
+"""The plan for each column: the policy's columns, resolved to objects, and the tables that it names."""
 
 from __future__ import annotations
 
@@ -27,25 +27,25 @@ class ColumnPlan:
     name : str
     role : Role
     kind : Kind, optional
-        Inferred from the data where left out.
+        Defaults to the kind inferred from the data.
     hierarchy : Hierarchy, optional
-        A flat one (value, then ``*``) where left out.
+        Defaults to a flat one (value, then ``*``).
     weight : float
-        How much the column's detail matters; 1 by default.
+        How much the column's detail matters. Defaults to 1.
     order : tuple of str
         The values of an ordinal column, in order.
     categories : mapping of str to tuple of str
         Sensitivity categories of a sensitive column, the most sensitive first (Sun et al.).
     cells : PublishedAs, optional
-        How this column is published, where it differs from the table's form.
+        How this column is published. Defaults to the table's form.
     values : tuple of str
-        Values of a sensitive column that are known though no record has them.
+        Declared values of a sensitive column that no record has.
     format : Format, optional
-        How dates or numbers are written, where that could be read in several ways.
+        How dates or numbers are written, if that is ambiguous.
     treatments : tuple of Treatment
-        What changes the column's values before records are grouped, in this order.
+        Changes to the column's values before records are grouped, in this order.
     publish : bool
-        Whether the mean weight of its class is published in every record, of a column of survey weights.
+        For a column of survey weights, whether every record publishes the mean weight of its class.
     """
 
     name: str
@@ -69,7 +69,7 @@ class ColumnPlan:
 
 @dataclass(frozen=True)
 class TablePlan:
-    """All columns of a table, in the policy's order, and what concerns them all."""
+    """All columns of a table, in the policy's order, and the settings that they share."""
 
     columns: tuple[ColumnPlan, ...]
     missing: Missing = Missing.OWN_CATEGORY
@@ -88,7 +88,7 @@ class TablePlan:
 
     @property
     def shown_weight(self) -> str | None:
-        """The column of survey weights whose means are published, class by class."""
+        """The column of survey weights whose class means are published."""
         return next((column.name for column in self.columns if column.publish), None)
 
     def form(self, column: ColumnPlan) -> PublishedAs | None:
@@ -98,10 +98,10 @@ class TablePlan:
 
 @dataclass(frozen=True)
 class Extra:
-    """Rows that travel with the sample: the population's, and an adversary's background table.
+    """Rows that accompany the sample: those of the population, and an adversary's background table.
 
-    Instead of a background table there may be ``bandwidths``: what an adversary believes is then estimated from the
-    sample itself. ``encode`` fills in the rows' quasi-identifiers, their ``mass`` and what they speak of (``codes``).
+    Instead of a background table there may be ``bandwidths``: the adversary's beliefs are then estimated from the
+    sample itself. ``encode`` fills in the rows' quasi-identifiers, their ``mass`` and what they are about (``codes``).
     """
 
     population: pa.Table | None = None
@@ -132,7 +132,7 @@ def check_columns(names: list[str], plan: TablePlan) -> None:
 
 
 def column_errors(names: list[str], plan: TablePlan) -> Iterator[PolicyError]:
-    """Tell which columns of the table have no role, and which of the policy are not there.
+    """Refuse columns of the table without a role, and columns of the policy that the table does not have.
 
     Examples
     --------

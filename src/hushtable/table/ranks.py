@@ -1,4 +1,4 @@
-"""Ranks of cells: the order in which rows are worked on and published, and by which ties are broken."""
+"""Ranks of cells: the order in which rows are processed and published, and which breaks ties."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def dense_ranks(column: pa.ChunkedArray | pa.Array) -> tuple[IntArray, int]:
 
 
 def rest_rank(table: pa.Table, plan: TablePlan) -> IntArray | None:
-    """Rank of the published cells that are neither quasi nor sensitive; None where there are none."""
+    """Rank of the published cells that are neither quasi nor sensitive; None if there are none."""
     names = plan.named(Role.INSENSITIVE)
     if not names:
         return None
@@ -51,13 +51,13 @@ def rest_rank(table: pa.Table, plan: TablePlan) -> IntArray | None:
 def with_spellings(
     ties: IntArray | Callable[[], IntArray] | None, table: pa.Table, names: list[str]
 ) -> IntArray | Callable[[], IntArray] | None:
-    """Let the published cells of these columns break ties too: rows of one code may be written differently."""
+    """Let the published cells of these columns break ties too: rows with equal codes may be spelled differently."""
     return _Spelt(table.select(names), ties) if names else ties
 
 
 @dataclass(frozen=True)
 class _Spelt:
-    """Ranks by the cells of some columns, and by others before them."""
+    """Ranks by earlier ranks first, then by the cells of some columns."""
 
     table: pa.Table
     ties: IntArray | Callable[[], IntArray] | None

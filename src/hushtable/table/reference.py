@@ -40,15 +40,15 @@ class Attribute:
         How many categories were declared, occurring or not.
     levels : tuple of int64 arrays
         The value hierarchy: ``levels[h][code]`` is the node above ``code`` at height ``h``; ``levels[0]`` is the
-        identity and the last level has one node. Empty where the column has no hierarchy.
+        identity and the last level has one node. Empty if the column has no hierarchy.
     level_labels : tuple of tuples of str
         The nodes' labels, level by level.
     whole : bool
-        Whether ``units`` describe the whole input table. A published file alone does not: there, asking for the
-        distribution is an error rather than a wrong answer.
+        Whether ``units`` describe the whole input table. For a published file alone they do not, and asking for the
+        distribution is an error.
     withheld : bool
-        Whether some values have no name here, because only suppressed records had them. A name that a policy gives
-        may then be one of theirs.
+        Whether some values have no name here, because only suppressed records had them. A value that the policy names
+        may then be one of these.
 
     Examples
     --------
@@ -83,7 +83,6 @@ class Attribute:
         numbers: npt.ArrayLike | None = None,
         categories: npt.ArrayLike | None = None,
         levels: Sequence[npt.ArrayLike] = (),
-        level_labels: Sequence[Sequence[str]] = (),
     ) -> Attribute:
         """Build by hand, for tests and examples."""
         cats = None if categories is None else np.asarray(categories, dtype=np.int64)
@@ -96,7 +95,6 @@ class Attribute:
             categories=cats,
             n_categories=0 if cats is None else int(cats.max()) + 1,
             levels=tuple(np.asarray(level, dtype=np.int64) for level in levels),
-            level_labels=tuple(tuple(row) for row in level_labels),
         )
 
     @property
@@ -111,7 +109,7 @@ class Attribute:
 
     @property
     def whole_units(self) -> IntArray:
-        """``units``, or the error where they do not describe the whole table."""
+        """``units``, or an error if they do not describe the whole table."""
         self._must_be_whole()
         return self.units
 
@@ -130,16 +128,16 @@ class Attribute:
     def _must_be_whole(self) -> None:
         if not self.whole:
             raise UsageError(
-                f"A model compares {self.name!r} with the whole input table, which the published file does not tell.",
+                f"A model compares {self.name!r} with the whole input table, which is not in the published file.",
                 code="needs-companion",
                 hint="Verify where the private companion is, pass --data, or publish with 'publish: [reference]'.",
             )
 
     def with_further(self, n: int) -> Attribute:
-        """Return the column with so many further values, each once, that nobody knows anything of.
+        """Return the column with ``n`` further values, each once, about which nothing is known.
 
-        They stand behind all others where values have an order, right below the root of a hierarchy, and in the most
-        sensitive category.
+        They come last in the order of values, directly below the root of a hierarchy, and in the most sensitive
+        category.
         """
         names = [f"\0 further {i}" for i in range(n)] if len(self.labels) else []
         more, root = np.arange(n), len(self.levels) - 1
@@ -181,7 +179,7 @@ class Attribute:
         return categories / (self.n_categories - 1)
 
     def category_codes(self) -> IntArray:
-        """Return the category of every code, or raise where the policy declares none."""
+        """Return the category of every code, or raise if the policy declares none."""
         if self.categories is None:
             raise PolicyError(
                 f"Column {self.name!r} has no sensitivity categories.",
@@ -193,7 +191,7 @@ class Attribute:
 
 @dataclass(frozen=True)
 class Reference:
-    """The whole input table, as far as models compare with it.
+    """What models know about the whole input table.
 
     Attributes
     ----------
@@ -203,17 +201,17 @@ class Reference:
         Units per person.
     attributes : mapping of Key to Attribute
     population : int, optional
-        People in the population table, where there is one.
+        People in the population table, if there is one.
     background : Histogram, optional
         The background table as one group; see ``GroupStats.background``.
     background_values : int
-        S of ``GroupStats.background`` codes ``q * S + s``; 0 where there is no background table.
+        S of ``GroupStats.background`` codes ``q * S + s``; 0 if there is no background table.
     background_on : str
-        The sensitive column that the background table is about, where that is known.
+        The sensitive column that the background table is about, if known.
     bandwidths : tuple of float
-        The widths of the kernels, where the background was estimated.
+        The widths of the kernels, if the background was estimated.
     household : int
-        Members of the largest household; 0 where the policy does not say who lives together.
+        Members of the largest household; 0 if the policy declares no households.
 
     Examples
     --------
@@ -249,7 +247,7 @@ class Reference:
         return self.attributes[key]
 
     def whole(self) -> GroupStats:
-        """The whole table as one group: what every merging ends at."""
+        """The whole table as one group, the end of all merging."""
         histograms = {}
         for key, a in self.attributes.items():
             present = np.flatnonzero(a.units)

@@ -95,7 +95,7 @@ class Histogram:
         return np.repeat(np.arange(len(self), dtype=np.int64), self.lengths)
 
     def distinct(self) -> IntArray:
-        """How many different values each group holds."""
+        """Number of distinct values in each group."""
         return self.lengths
 
     def totals(self) -> FloatArray:
@@ -103,7 +103,7 @@ class Histogram:
         return self.sum(self.units) / self.unit
 
     def sum(self, entries: npt.NDArray[np.generic]) -> FloatArray:
-        """Add one number per entry up to one per group (0 for an empty group)."""
+        """Sum one number per entry within each group (0 for an empty group)."""
         return self._reduce(np.add, entries, 0.0)
 
     def max(self, entries: npt.NDArray[np.generic], empty: float = 0.0) -> FloatArray:
@@ -124,7 +124,8 @@ class Histogram:
     def shares(self) -> FloatArray:
         """Each entry's share of its group, as one division of whole numbers.
 
-        The whole table's shares come from the same division, so that the whole table as one group has its very shares.
+        The whole table's shares come from the same division, so that the whole table as one group has exactly its
+        shares.
 
         Examples
         --------
@@ -187,17 +188,17 @@ class GroupStats:
     unit : int
         Units per person.
     histograms : mapping of Key to Histogram
-        The sensitive columns that the models asked for.
+        The sensitive columns that the models use.
     population : int64 array, optional
         People of the population table in each group.
     background : Histogram, optional
         An adversary's prior mass per (quasi-identifier, sensitive value), as ``q * S + s``; its ``unit`` makes
         the whole mass 1.
     cells : mapping of str to int64 array, optional
-        What each group publishes in every quasi-identifier: equal numbers stand for equal cells. Only where a model
-        asks for it, and the cells are known.
+        What each group publishes in every quasi-identifier: equal numbers stand for equal cells. Given only if a model
+        uses it and the cells are known.
     tables : int64 array, optional
-        Where the groups belong to several candidate tables: groups ``tables[t]:tables[t + 1]`` form the t-th.
+        If the groups belong to several candidate tables: groups ``tables[t]:tables[t + 1]`` form the t-th.
 
     Examples
     --------
@@ -237,7 +238,7 @@ class GroupStats:
         return self.histograms[key]
 
     def table_offsets(self) -> IntArray:
-        """Return where each candidate table's groups begin and end; one table by default."""
+        """Return where each candidate table's groups begin and end. Defaults to one table."""
         if self.tables is not None:
             return self.tables
         return np.array([0, len(self)], dtype=np.int64)
@@ -259,7 +260,7 @@ class GroupStats:
         )
 
     def merge(self, labels: npt.ArrayLike, n_groups: int) -> GroupStats:
-        """Add up the groups that carry the same label; label -1 drops a group. What the unions publish is not known."""
+        """Add up the groups that carry the same label; label -1 drops a group. The cells of the unions are unknown."""
         owner = np.asarray(labels, dtype=np.int64)
         return replace(
             self,
@@ -294,7 +295,7 @@ class GroupStats:
     def with_one_more(self, key: Key, value: IntArray) -> GroupStats:
         """Return the groups with one more person each, who has ``value[g]`` in column ``key``.
 
-        Other histograms are left as they are: the caller asks about ``key`` alone.
+        Other histograms stay unchanged: the caller uses only ``key``.
         """
         h = self.histograms[key]
         grown = Histogram.from_pairs(

@@ -1,9 +1,9 @@
-"""What a survey says about its records: how many people each stands for, and which household it belongs to.
+"""Survey information about records: how many people each represents, and which household it belongs to.
 
-Risks read both, and measures of counts read the weights. Neither is published, since both single people out; only the
-mean weights of classes can be (``release.class_weights``). A weight counts people of the population, so that the
-weights of a table add up to it. Weights that are all the same say no more than a sampling fraction does, and households
-of one no more than their members' own risk: both are refused, for whoever wrote them down expected more.
+Risks use both, and measures of counts use the weights. Neither is published, since both single people out; only the
+mean weights of classes can be (``release.class_weights``). A weight counts people of the population, so the weights of
+a table sum to its size. Equal weights say no more than a sampling fraction, and households of one no more than their
+members' own risk: both are refused, since they are probably a mistake.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ class Survey:
     Attributes
     ----------
     weights : float64 array
-        People of the population that each row stands for; empty without a column of weights.
+        People of the population that each row represents; empty without a column of weights.
     households : int64 array
         The household of each row, numbered from 0; empty without a column of households.
     """
@@ -49,7 +49,7 @@ class Survey:
 
 
 def summed_weights(weights: FloatArray, labels: AnyArray, n: int) -> FloatArray:
-    """Return the sum of the weights under each of ``n`` labels, the same for rows in any order.
+    """Return the sum of the weights for each of ``n`` labels, the same for rows in any order.
 
     Examples
     --------
@@ -62,7 +62,7 @@ def summed_weights(weights: FloatArray, labels: AnyArray, n: int) -> FloatArray:
 
 
 def read_survey(table: pa.Table, plan: TablePlan) -> Survey | None:
-    """Read the columns with the roles ``weight`` and ``cluster``; None where the plan has neither.
+    """Read the columns with the roles ``weight`` and ``cluster``; None if the plan has neither.
 
     Raises
     ------
@@ -113,13 +113,13 @@ def read_weights(table: pa.Table, name: str, plan: TablePlan) -> FloatArray:
         raise DataError(
             f"{missing} of {n} weights in column {name!r} are missing.",
             code="missing-weight",
-            hint="Fill them, leave those records out, or give the column the role 'drop'.",
+            hint="Fill them, remove those records, or give the column the role 'drop'.",
         )
     if below := int(np.count_nonzero(weights <= 0)):
         raise DataError(
             f"{below} of {n} weights in column {name!r} are not above 0.",
             code="bad-weight",
-            hint="A weight says how many people a record stands for: correct the column, or leave those records out.",
+            hint="A weight says how many people a record represents: correct the column, or remove those records.",
         )
     if n > 1 and weights.min() == weights.max():
         raise DataError(
@@ -129,7 +129,7 @@ def read_weights(table: pa.Table, name: str, plan: TablePlan) -> FloatArray:
         )
     if weights.sum() <= n:
         raise DataError(
-            f"The weights in column {name!r} add up to no more than the number of records.",
+            f"The weights in column {name!r} sum to no more than the number of records.",
             code="relative-weights",
             hint="They seem to be relative: multiply them by the size of the population / the number of records.",
         )

@@ -1,11 +1,10 @@
-"""The contract suite that models, algorithms, forms, guards, treatments and engines pass; shipped for plug-ins.
+"""The contract suite for models, algorithms, forms, guards, treatments and engines; included for plug-ins.
 
 ``check_model(MyModel)``, ``check_algorithm(MyAlgorithm)``, ``check_form(MyForm)``, ``check_guard(MyGuard)`` and
-``check_treatment(MyTreatment)`` try all that hushtable promises about them on random tables and raise
-``AssertionError`` with a sentence where a promise is broken.
-``check_known_algorithm(my_algorithm)`` attacks its releases as somebody would who knows its code, and
-``check_interference`` changes what must not matter to see whether a public file gives it away. The single checks,
-the random tables and the slow re-count are here as well.
+``check_treatment(MyTreatment)`` check everything that hushtable promises about them on random tables, and raise
+``AssertionError`` with a sentence if a promise is broken. ``check_known_algorithm(my_algorithm)`` attacks its releases
+as an adversary who knows its code, and ``check_interference`` changes what must not matter, to see whether it shows in
+a public file. The individual checks, the random tables and the slow recount are here as well.
 """
 
 from __future__ import annotations

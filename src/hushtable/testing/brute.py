@@ -1,4 +1,4 @@
-"""Every partition of a tiny table, tried one after the other: the yardstick for ``Infeasible``."""
+"""Every partition of a tiny table, tried one after the other: the reference for ``Infeasible``."""
 
 from __future__ import annotations
 
@@ -44,8 +44,8 @@ def groups_of(table: EncodedTable, groups: Sequence[Sequence[int]], keys: frozen
 def satisfiable(problem: Problem) -> bool:
     """Whether some partition of a tiny table, with or without suppression, satisfies the problem's model.
 
-    The blocks are any sets of records, whether or not cells could tell them apart: no algorithm has a wider choice. A
-    block of population rows alone is no class, and one block holds what is suppressed.
+    The blocks are any sets of records, whether or not cells could distinguish them: no algorithm has a wider choice. A
+    block of only population rows is not a class, and one block holds what is suppressed.
     """
     table, model = problem.table, problem.model
     n = table.n_rows
@@ -55,7 +55,7 @@ def satisfiable(problem: Problem) -> bool:
     groupwise: BoolArray = model.part(table_level=False).satisfied(stats, problem.reference)
     judged = model.part(table_level=True)
     batch: list[IntArray] = []
-    # the block with the extra element is what is left out
+    # the block with the extra element is suppressed
     for blocks in set_partitions(n + 1):
         dropped = sum(1 << row for block in blocks if n in block for row in block if row != n)
         if dropped and people[dropped - 1] > problem.budget:

@@ -1,8 +1,8 @@
-"""Random small tables of every kind of column, with all that any model may ask for.
+"""Random small tables with every kind of column, and everything that any model may need.
 
 A case is a table and its plan: quasi-identifiers that are numbers, dates, ordered and unordered labels (some of them
 awkward to publish), with missing values and duplicates; a sensitive column with categories and a hierarchy, a numeric
-one, one that names guarding nodes; people with several rows; a population and an adversary's background table.
+one, and one that names guarding nodes; people with several rows; a population and an adversary's background table.
 """
 
 from __future__ import annotations
@@ -73,7 +73,7 @@ _HIERARCHIES: dict[str, Hierarchy] = {
 
 @dataclass(frozen=True)
 class Case:
-    """A table, its plan, and what travels with it.
+    """A table, its plan, and the tables that accompany it.
 
     Attributes
     ----------
@@ -102,7 +102,7 @@ class Case:
         return AllOf.bound_to(models, self.sensitive)
 
     def extra_tables(self, models: Iterable[PrivacyModel]) -> Extra:
-        """Return the tables that these models need, and no other."""
+        """Return only the tables that these models need."""
         chosen = tuple(models)
         needed = frozenset[Stat]().union(*(m.stats_needed() for m in chosen))
         on, bandwidths = self.bound(chosen).estimated()
@@ -119,7 +119,7 @@ class Case:
         )
 
     def suited(self, algorithm: Algorithm) -> Case:
-        """Return the case with columns that the algorithm is made for: this one, or one quasi-identifier of it."""
+        """Return the case with columns that the algorithm supports: unchanged, or with one quasi-identifier."""
         if _accepts(algorithm, self.columns):
             return self
         names = self.columns.named(Role.QUASI)
@@ -175,7 +175,7 @@ def _accepts(algorithm: Algorithm, columns: TablePlan) -> bool:
 
 
 def _ranked(column: ColumnPlan, table: pa.Table) -> ColumnPlan:
-    """The column with its labels in sorted order as their ranks."""
+    """The column with its labels replaced by their ranks in sorted order."""
     values = sorted({v for v in table.column(column.name).to_pylist() if v is not None}) or ["none"]
     return replace(column, kind=Kind.ORDINAL, hierarchy=None, order=tuple(values))
 
@@ -246,11 +246,11 @@ def random_case(
     rows : int
     missing : Missing
     cells : Form, optional
-        By default tight ranges and sets.
+        Defaults to tight ranges and sets.
     entity : bool
         Whether people are counted instead of rows.
     others : int, optional
-        Rows of the population that are not in the table; as many as the table has where left out.
+        Rows of the population that are not in the table. Defaults to as many as the table has.
 
     Examples
     --------
@@ -305,7 +305,7 @@ def _cells(seed: int, name: str, rows: int, domain: tuple[Any, ...], gaps: float
 
 
 def _background(seed: int, table: pa.Table, quasi: list[str]) -> pa.Table:
-    """The quasi-identifiers of the first third of the rows with each disease that occurs; probabilities sum to 1."""
+    """The quasi-identifiers of the first third of the rows with each occurring disease; probabilities sum to 1."""
     known = table.select(quasi).slice(0, max(table.num_rows // 3, 1))
     diseases = sorted({d for d in table.column("disease").to_pylist() if d is not None}) or [None]
     index = np.repeat(np.arange(known.num_rows), len(diseases))

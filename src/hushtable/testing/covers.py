@@ -1,4 +1,4 @@
-"""What a published cell says, read back from its text: a slow reader that shares nothing with the writer."""
+"""The meaning of a published cell, read back from its text: a slow reader that shares no code with the writer."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ def _split(text: str) -> list[str]:
 
 
 def covered(cell: Any, column: QuasiColumn, *, nodes: bool = False) -> set[int] | None:
-    """Return the codes that a cell may stand for, or None where a midpoint tells no cover.
+    """Return the codes that a cell may stand for, or None for a midpoint, which does not show its range.
 
     Parameters
     ----------
@@ -71,7 +71,7 @@ def covered(cell: Any, column: QuasiColumn, *, nodes: bool = False) -> set[int] 
         As published.
     column : QuasiColumn
     nodes : bool
-        Whether the cells are hierarchy nodes whatever the column's style (global recoding).
+        Whether the cells are hierarchy nodes, regardless of the column's form (global recoding).
     """
     coded = column.coded
     names = [cell_text(label) for label in coded.labels[0]]
@@ -159,6 +159,6 @@ def _under(cell: str, coded: Coded, h: int) -> set[int]:
 
 
 def _plain(name: str, cell: str) -> bool:
-    """Whether a cell that holds one value holds this one."""
+    """Whether a cell with a single value has this one."""
     awkward = name == ROOT or name[:1] in ("{", "[", "\\")
     return cell == ("\\" + name if awkward else name)

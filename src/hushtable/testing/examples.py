@@ -1,9 +1,8 @@
-"""Models with parameters drawn from what their classes declare.
+"""Models with parameters drawn from the declarations of their classes.
 
-No list of models is kept here: a parameter's type and constraints say which values to try, and whatever the class, or
-the table, refuses with a ``UsageError`` is left out. A required text is taken for a column, a mapping or a list of
-texts for values of the column that the model stands on. A plug-in whose parameters cannot be drawn this way is
-checked by giving instances.
+There is no list of models here: a parameter's type and constraints say which values to try, and combinations that the
+class or the table refuses with a ``UsageError`` are skipped. A required text is taken for a column, a mapping or a list
+of texts for values of the model's column. To check a plug-in whose parameters cannot be drawn this way, pass instances.
 """
 
 from __future__ import annotations
@@ -37,12 +36,12 @@ def model_examples(
     Parameters
     ----------
     model : class or instance
-        An instance is its own only example.
+        An instance is its only example.
     case : Case
     limit : int
-        At most so many.
+        The most examples to return.
     feasible : bool, optional
-        Whether the whole table as one class is to satisfy them; where left out, those that it does come first.
+        Whether the whole table as one class must satisfy them. Defaults to both, satisfied ones first.
 
     Examples
     --------
@@ -69,7 +68,7 @@ def model_examples(
 
 
 def _draw(model: type[PrivacyModel], case: Case, draw: int) -> PrivacyModel | None:
-    """One random choice of every parameter, or None where the class refuses it."""
+    """One random choice of every parameter, or None if the class refuses it."""
     stream = f"examples/{model.name}/{draw}"
     turn = iter(rng.integers(case.seed, stream, 64, 0, 1 << 31).tolist())
     column = case.sensitive[next(turn) % len(case.sensitive)]
@@ -90,7 +89,7 @@ def _draw(model: type[PrivacyModel], case: Case, draw: int) -> PrivacyModel | No
 
 
 def _verdict(model: PrivacyModel, case: Case) -> bool | None:
-    """Whether the whole table satisfies the model; None where the model does not fit the table's columns."""
+    """Whether the whole table satisfies the model; None if the model does not fit the table's columns."""
     try:
         bound = case.bound([model])
         encoded = case.encoded([model])
@@ -119,7 +118,7 @@ def _of_type(wanted: Any, param: Param, case: Case, column: str) -> list[Any]:
         return list(args)
     if origin in (Union, types.UnionType):
         found = [value for arg in args for value in _of_type(arg, param, case, column)]
-        # what may be left out is left out half of the time
+        # optional parameters are omitted half of the time
         return [*found, *([None] * (len(found) - 2) if None in found else [])]
     if origin is tuple:
         return [tuple(_labels(case, column)[:n]) for n in (1, 2)] if args[0] is str else []

@@ -1,4 +1,4 @@
-"""What every published form promises: cells that cover their class, and say so in a text that can be read back."""
+"""The contract of every published form: cells cover their class, and their text can be read back."""
 
 from __future__ import annotations
 
@@ -21,25 +21,25 @@ __all__ = ["check_cells", "check_form"]
 
 
 def check_form(form: Form | type[Form], *, tables: int = 6, seed: int = 0) -> int:
-    """Check all that a form promises, on random tables with columns of every kind.
+    """Check the contract of a form, on random tables with columns of every kind.
 
     Parameters
     ----------
     form : class or instance
         A class is built with its default parameters.
     tables : int
-        How many random tables.
+        Number of random tables.
     seed : int
 
     Returns
     -------
     int
-        How many cells were checked.
+        Number of cells that were checked.
 
     Raises
     ------
     AssertionError
-        With a sentence on the promise that was broken.
+        With a sentence about the broken promise.
 
     Examples
     --------
@@ -56,7 +56,7 @@ def check_form(form: Form | type[Form], *, tables: int = 6, seed: int = 0) -> in
         table = encode(case.table, case.columns)
         groups = 1 + (seed + i) % 9
         labels = rng.integers(seed + i, "groups", table.n_sample, 0, groups)
-        if i % 2:  # classes that one cut parts, and the missing value from all others
+        if i % 2:  # classes that one cut separates, and the missing value separated from all others
             labels = (table.quasi[i % len(table.quasi)].codes[: table.n_sample] > 0).astype(np.int64)
         if made.follows == "bucket":  # exact values: a class has one
             labels = np.arange(table.n_sample)
@@ -73,7 +73,7 @@ def check_form(form: Form | type[Form], *, tables: int = 6, seed: int = 0) -> in
 
 
 def check_cells(cells: Cells, seed: int = 0) -> None:
-    """Check that the cells of one column say one and the same thing wherever they are asked.
+    """Check that all descriptions of the cells of one column agree.
 
     Raises
     ------
@@ -86,11 +86,11 @@ def check_cells(cells: Cells, seed: int = 0) -> None:
     require(inside[owner, cells.members].all(), "a cell does not cover its class")
     require(np.array_equal(inside.sum(axis=1), cells.leaves), "a cell covers more or fewer leaves than it says")
     low, high = cells.extent
-    require(np.array_equal(inside.argmax(axis=1), low), "the first leaf that a cell covers is another")
+    require(np.array_equal(inside.argmax(axis=1), low), "a cell states a wrong first leaf")
     require(
-        np.array_equal(size - 1 - inside[:, ::-1].argmax(axis=1), high), "the last leaf that a cell covers is another"
+        np.array_equal(size - 1 - inside[:, ::-1].argmax(axis=1), high), "a cell states a wrong last leaf"
     )
-    require(cells.has_holes or (inside.sum(axis=1) == high - low + 1).all(), "a cell has holes and denies it")
+    require(cells.has_holes or (inside.sum(axis=1) == high - low + 1).all(), "a cell denies that it has holes")
     weights = rng.integers(seed, "weights", size, 0, 9)
     require(np.array_equal(cells.covered(weights), inside @ weights), "what a cell covers is added up wrongly")
     for h, level in enumerate(cells.column.coded.levels):
@@ -99,12 +99,12 @@ def check_cells(cells: Cells, seed: int = 0) -> None:
     _check_guesses(cells, inside, seed)
     _check_texts(cells, inside)
     for g in range(n):
-        require(cells.said(g), "a cell has nothing to say for itself")
+        require(cells.said(g), "a cell does not describe itself")
     some = np.array([n - 1, 0])
     taken = cells.take(some)
-    require(taken.labels() == cells.labels().take(some) or not cells.tells_bounds, "cells taken apart are others")
+    require(taken.labels() == cells.labels().take(some) or not cells.tells_bounds, "a subset of cells has other labels")
     copied = pickle.loads(pickle.dumps(cells))  # noqa: S301 - our own bytes
-    require(copied.labels() == cells.labels(), "cells do not survive a journey")
+    require(copied.labels() == cells.labels(), "cells change when they are pickled")
 
 
 def _check_guesses(cells: Cells, inside: BoolArray, seed: int) -> None:
@@ -115,10 +115,10 @@ def _check_guesses(cells: Cells, inside: BoolArray, seed: int) -> None:
 
 
 def _check_texts(cells: Cells, inside: BoolArray) -> None:
-    """Read the published text with the slow reader, where it tells bounds."""
+    """Read the published text with the slow reader, if it shows bounds."""
     texts = cells.labels().to_pylist()
     require(len(texts) == len(cells), "not every class has a cell")
     column = cells.column
     for text, row in zip(texts, inside, strict=True):
         found = covered(text, replace(column), nodes=cells.at_nodes) if cells.tells_bounds else None
-        require(found is None or found == set(np.flatnonzero(row).tolist()), "a text says something else than its cell")
+        require(found is None or found == set(np.flatnonzero(row).tolist()), "a text and its cell differ")

@@ -1,4 +1,4 @@
-"""What every guard promises: a release that can be counted again, the same twice and in any order, or a refusal."""
+"""The contract of every guard: a release that a recount confirms, repeatable in any order of rows, or a refusal."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from hushtable.errors import IncompatibleError, Infeasible, NotFound
 from hushtable.models.base import PrivacyModel
 from hushtable.registry import algorithms as known_algorithms
 from hushtable.registry import models as known_models
-from hushtable.release.guards.base import Guard
+from hushtable.release.guard import Guard
 from hushtable.release.plan import Plan
 from hushtable.testing.cases import Case, chosen_forms, random_case
 from hushtable.testing.examples import model_examples
@@ -34,7 +34,7 @@ def check_guard(
     guard: Guard | type[Guard], *, algorithms: Sequence[str] | None = None, models: Sequence[str] | None = None,
     seed: int = 0,
 ) -> Counter[str]:  # fmt: skip
-    """Check all that a guard promises, with every registered algorithm and model.
+    """Check the contract of a guard, with every registered algorithm and model.
 
     Parameters
     ----------
@@ -43,17 +43,17 @@ def check_guard(
     algorithms, models : sequence of str, optional
         Some of those registered.
     seed : int
-        Of the first table.
+        Seed of the first table.
 
     Returns
     -------
     Counter
-        How often each answer was given.
+        How often each answer occurred.
 
     Raises
     ------
     AssertionError
-        With a sentence on the promise that was broken.
+        With a sentence about the broken promise.
 
     Examples
     --------
@@ -81,7 +81,7 @@ def _pairs(algorithms: Iterable[str], models: Iterable[str]) -> Iterator[tuple[A
 def check_guarded(
     guard: Guard, models: Sequence[PrivacyModel], algorithm: Algorithm, case: Case, *, suppression: float = 0.0
 ) -> Answer:
-    """Run under a guard, count the release again from its published cells, and repeat it with the rows in disorder."""
+    """Run under a guard, recount the release from its published cells, and repeat it with shuffled rows."""
     try:
         plan = case.plan(models, algorithm, suppression=suppression, seed=case.seed)
     except IncompatibleError:
@@ -95,9 +95,9 @@ def check_guarded(
     shuffled = pa.array(np.argsort(rng.bits(case.seed, "disorder", case.table.num_rows), kind="stable"))
     _, again = _attempt(case.table.take(shuffled), plan)
     if release is None or again is None:
-        require(release is again, f"{guard.name} gives a release in one order of the rows and none in another")
+        require(release is again, f"{guard.name} gives a release only for some orders of the rows")
         return answer
-    require(release.table.equals(again.table), f"{guard.name}: the order of the rows shows in the release")
+    require(release.table.equals(again.table), f"{guard.name}: the release depends on the order of the rows")
     require(release.verification.ok, f"{guard.name}: a release was returned that its own verification rejects")
     recheck(case.table, plan, release)
     require(guard.name in release.partition.notes.get("guards", {}), f"{guard.name}: the release does not name it")

@@ -1,9 +1,9 @@
-"""Non-interference: every byte of a public folder follows from the published rows and the policy.
+"""Non-interference: every byte of a public folder depends only on the published rows and the policy.
 
 A run's decisions (which records share a group, which are suppressed, which level a column has) are recorded and
-replayed on tables in which something changes that must not matter: what suppressed records hold, which of a group's
-originals belongs to whom, the order of the rows. Publishing, verifying and saving go through the code of every release.
-Its files have to be the same, byte for byte.
+replayed on tables that differ in what must not matter: the values of suppressed records, which of a group's originals
+belongs to whom, the order of the rows. Publishing, verifying and saving use the code of every release. The files must
+be identical, byte for byte.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ from hushtable.hierarchy.prefix import Prefix
 from hushtable.hierarchy.standard import Standard
 from hushtable.hierarchy.taxonomy import Taxonomy
 from hushtable.models.base import PrivacyModel
-from hushtable.release.guards.base import Guard
+from hushtable.release.guard import Guard
 from hushtable.release.plan import Plan
 from hushtable.schema.columns import Kind, Missing, Role
 from hushtable.table.plan import ColumnPlan
@@ -54,14 +54,14 @@ Files = dict[str, bytes]
 
 _SHARED = "/dev/shm"  # noqa: S108 (folders in it are made by tempfile)
 _MEMORY = _SHARED if os.access(_SHARED, os.W_OK | os.X_OK) else None
-"""Where folders cost nothing, if there is such a place: releases are flushed to disk, and there are many here."""
+"""A folder in memory, if there is one: releases are flushed to disk, and there are many here."""
 
 _FAR = {
     Kind.NUMERIC: ("9999", "-77", "0.125", "31"),
     Kind.DATE: ("1850-02-03", "2090-12-31", "2023-11-06"),
     Kind.NOMINAL: ("zz-canary-{}", "a canary, {} far longer than anything else", " 1{}", "*", "01{}"),
 }
-"""Values that nobody published has; {} is replaced by a number."""
+"""Values that no published record has; {} is replaced by a number."""
 
 _HIERARCHIES: dict[str, tuple[Hierarchy | None, ...]] = {
     "age": (
@@ -80,9 +80,9 @@ _HIERARCHIES: dict[str, tuple[Hierarchy | None, ...]] = {
 
 
 def with_hierarchies(case: Case, turn: int) -> Case:
-    """Return a case with other hierarchies, and with text where there were numbers and dates, as files have it.
+    """Return a case with other hierarchies, and with numbers and dates as text, as in files.
 
-    Every hierarchy that hushtable knows takes its turn; the policy's own taxonomies stay in half of the cases.
+    The hierarchies rotate through all kinds; the policy's own taxonomies stay in half of the cases.
     """
     columns, table = [], case.table
     for j, column in enumerate(case.columns.columns):
@@ -112,16 +112,16 @@ def _as_text(table: pa.Table, names: Sequence[str]) -> pa.Table:
 
 
 Change = Callable[[Case, Decisions, int], tuple[pa.Table, IntArray]]
-"""Returns a changed table, and which of the recorded rows each of its rows is."""
+"""Returns a changed table, and the recorded row behind each of its rows."""
 
 
 def _other_values(case: Case, decisions: Decisions, seed: int) -> tuple[pa.Table, IntArray]:
-    """Suppressed records hold something else, in every column."""
+    """Suppressed records have other values in every column."""
     return _rewritten(case, decisions, seed, lambda column: True), np.arange(case.table.num_rows)
 
 
 def _no_values(case: Case, decisions: Decisions, seed: int) -> tuple[pa.Table, IntArray]:
-    """Suppressed records have no quasi-identifiers, where that is allowed."""
+    """Suppressed records have no quasi-identifiers, if that is allowed."""
     table = case.table
     if case.columns.missing is Missing.ERROR:
         return table, np.arange(table.num_rows)
@@ -131,7 +131,7 @@ def _no_values(case: Case, decisions: Decisions, seed: int) -> tuple[pa.Table, I
 
 
 def _published_values(case: Case, decisions: Decisions, seed: int) -> tuple[pa.Table, IntArray]:
-    """Suppressed records are copies of a published one, but not that person's."""
+    """Suppressed records are copies of a published one, but of other people."""
     rows = np.arange(case.table.num_rows)
     kept = np.setdiff1d(rows, decisions.suppressed)
     rows[decisions.suppressed] = kept[seed % len(kept)]
@@ -146,9 +146,9 @@ def _of_same_people(case: Case, table: pa.Table) -> pa.Table:
 
 
 def _of_other_people(case: Case, table: pa.Table, rows: IntArray) -> bool:
-    """Whether records are somebody else's.
+    """Whether records belong to other people.
 
-    Other records of that person then weigh more or less, so that models may ask for other groups.
+    Other records of a person then have other weights, so models may need other groups.
     """
     name = case.columns.entity
     return name is not None and not table.column(name).equals(case.table.column(name).take(pa.array(rows)))
@@ -160,13 +160,13 @@ def _other_rest(case: Case, decisions: Decisions, seed: int) -> tuple[pa.Table, 
 
 
 def _other_order(case: Case, decisions: Decisions, seed: int) -> tuple[pa.Table, IntArray]:
-    """The rows stand in another order."""
+    """The rows are in another order."""
     order = np.argsort(rng.uniform(seed, "order", case.table.num_rows), kind="stable").astype(np.int64)
     return case.table.take(pa.array(order)), order
 
 
 def _other_owners(case: Case, decisions: Decisions, seed: int) -> tuple[pa.Table, IntArray]:
-    """Within a group, originals of one column go to other records."""
+    """Within a group, originals of one column are permuted among the records."""
     table, labels = case.table, decisions.labels[: case.table.num_rows]
     if decisions.recoding is Recoding.BUCKET:
         return table, np.arange(len(labels))
@@ -181,7 +181,7 @@ def _other_owners(case: Case, decisions: Decisions, seed: int) -> tuple[pa.Table
 
 
 def _other_originals(case: Case, decisions: Decisions, seed: int) -> tuple[pa.Table, IntArray]:
-    """Some records of a group have the original of another one, less extreme; ranges stay as they are."""
+    """Some records of a group get a less extreme original of another one; ranges stay the same."""
     table, labels = case.table, decisions.labels[: case.table.num_rows]
     for name, old in zip(case.columns.named(Role.QUASI), decisions.quasi, strict=True):
         source = np.arange(len(labels))
@@ -213,7 +213,7 @@ CHANGES: dict[str, Change] = {
 """What must not matter."""
 
 _MAY_SHOW = {"other originals behind the same cells"}
-"""Changes that show in some cells, such as sets and means; they count only if the published rows stay the same."""
+"""Changes that some cells show, such as sets and means; they count only if the published rows stay the same."""
 
 
 def _rewritten(case: Case, decisions: Decisions, seed: int, chosen: Callable[[ColumnPlan], bool]) -> pa.Table:
@@ -234,7 +234,7 @@ def _fresh(choice: Any, row: int) -> Any:
 
 
 def _choices(column: ColumnPlan, case: Case) -> Iterator[Any]:
-    """What a suppressed record may hold in a column: anything that the policy does not refuse."""
+    """What a suppressed record may have in a column: anything that the policy does not refuse."""
     kind = case.table.schema.field(column.name).type
     values = case.table.column(column.name).drop_null().unique().to_pylist()
     if column.role not in (Role.QUASI, Role.SENSITIVE) and pa.types.is_string(kind):
@@ -261,7 +261,7 @@ def _put(table: pa.Table, name: str, cells: Mapping[int, Any]) -> pa.Table:
 
 
 def local_files(table: pa.Table, plan: Plan) -> Files:
-    """Return the public files of a release that is made in memory, as CSV and as Parquet."""
+    """Return the public files of a release made in memory, as CSV and as Parquet."""
     release = run_plan(table, plan)
     found: Files = {}
     with TemporaryDirectory(dir=_MEMORY) as name:
@@ -271,7 +271,7 @@ def local_files(table: pa.Table, plan: Plan) -> Files:
 
 
 def streamed_files(table: pa.Table, plan: Plan, formats: Sequence[str] = ("csv", "parquet")) -> Files:
-    """Return the public files of a release that is streamed from a file."""
+    """Return the public files of a release streamed from a file."""
     found: Files = {}
     with TemporaryDirectory(dir=_MEMORY) as name:
         pq.write_table(table, Path(name) / "t.parquet")
@@ -282,18 +282,18 @@ def streamed_files(table: pa.Table, plan: Plan, formats: Sequence[str] = ("csv",
 
 
 def spark_files(table: pa.Table, plan: Plan, *, parts: int = 3, part_rows: int = 7) -> Files:
-    """Return the public files of a release that Spark makes of several files: as CSV, as Parquet, and in parts.
+    """Return the public files of a release made by Spark from several files: as CSV, as Parquet, and in parts.
 
-    Needs pyspark and Java; uses the session that is running, or starts one.
+    Needs pyspark and Java; uses the running session, or starts one.
 
     Parameters
     ----------
     table : pyarrow.Table
     plan : Plan
     parts : int
-        Files that the rows are read from.
+        Number of input files.
     part_rows : int
-        Rows of a part that is written.
+        Rows per output part.
     """
     from hushtable.engines.spark import part_files
     from hushtable.engines.spark.release import run_frame
@@ -344,26 +344,26 @@ def check_interference(
     case : Case
     guards : sequence of Guard
     files : callable
-        Makes a release of a table under a plan, and returns its public files: one for each engine.
+        Makes a release of a table under a plan, and returns its public files; there is one function per engine.
     changes : sequence of str
         Some of ``CHANGES``.
     seed : int
-        Of the values that are put in place of others.
+        Seed of the replacement values.
     replay : bool
-        If false, the algorithm itself decides on the changed tables too. The files are then compared whenever it
-        publishes the same rows.
+        If false, the algorithm decides on the changed tables too, and the files are compared whenever it publishes the
+        same rows.
 
     Returns
     -------
     Counter
-        How often each change was compared; "refused" where there is no release, "incomparable" where a hierarchy that
-        is made from the data divides the published values otherwise, "other rows" where a change shows and may show,
-        "undeclared" where a release is refused because the kind of a column would tell.
+        How often each change was compared; "refused" if there is no release, "incomparable" if a hierarchy built from
+        the data divides the published values differently, "other rows" if a change legitimately shows, "undeclared" if
+        a release is refused because the kind of a column would reveal something.
 
     Raises
     ------
     AssertionError
-        With the change and the file that gave it away.
+        With the change and the file that shows it.
     """
     case = case.suited(algorithm)
     done: Counter[str] = Counter()
@@ -388,7 +388,7 @@ def check_interference(
         except (Infeasible, NotFound, VerificationError, PolicyError) as error:
             if isinstance(error, VerificationError) and not replay:
                 raise
-            # a model that compares with the whole table, or looks for values, may refuse the other table
+            # a model that compares with the whole table, or names values, may refuse the changed table
             done["refused"] += 1
             continue
         except DataError as error:
@@ -412,12 +412,12 @@ def check_interference(
 
 
 def _same_rows(before: Files, after: Files) -> bool:
-    """Whether the same rows are published, and as many suppressed."""
+    """Whether the same rows are published, and equally many suppressed."""
     return all(_shown(name, content) == _shown(name, after.get(name)) for name, content in before.items())
 
 
 def _shown(name: str, content: bytes | None) -> Any:
-    """What one of the files says of the published rows: enough to tell whether others are published."""
+    """The published rows of one of the files, to detect whether others are published."""
     file = name.partition("/")[2]
     if content is not None and file == "release.json":
         return json.loads(content).get("suppressed")
@@ -427,7 +427,7 @@ def _shown(name: str, content: bytes | None) -> Any:
 
 
 def _first_difference(first: bytes, second: bytes) -> str:
-    """A few bytes around the first that differs: the tables are the suite's own."""
+    """A few bytes around the first difference, which is safe since the tables are the suite's own."""
     at = next((i for i, (a, b) in enumerate(zip(first, second, strict=False)) if a != b), min(len(first), len(second)))
     around = slice(max(at - 30, 0), at + 40)
     return f"{first[around]!r} and {second[around]!r}"

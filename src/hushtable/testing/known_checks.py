@@ -1,8 +1,8 @@
-"""What every algorithm promises against an adversary who knows it: guesses no better than the model allows.
+"""The contract of every algorithm against an adversary who knows it: guesses no better than the model allows.
 
-The attack ``known-algorithm`` is run against small releases under many models. Where secret coins decide, the share of
-right guesses may not exceed what the classes show openly. Where sensitive values are only checked, or chosen by with a
-public rule, it may exceed what the models promise by no more than is declared (``Reads.excess``).
+The attack ``known-algorithm`` is run against small releases under many models. If secret coins decide, the share of
+correct guesses may not exceed what the published classes show. If sensitive values are only checked, or a public rule
+uses them, it may exceed what the models promise by no more than is declared (``Reads.excess``).
 """
 
 from __future__ import annotations
@@ -22,20 +22,20 @@ from hushtable.testing.cases import Case, random_case
 from hushtable.testing.examples import model_examples
 from hushtable.testing.require import require
 
-__all__ = ["Known", "check_known_algorithm", "guesses"]
+__all__ = ["Guesses", "check_known_algorithm", "guesses"]
 
 
 @dataclass(frozen=True)
-class Known:
-    """Guesses of the adversary, added up.
+class Guesses:
+    """Totals of the adversary's guesses.
 
     Attributes
     ----------
     releases : int
-        How many were attacked.
+        Number of attacked releases.
     targets, right : int
     promised, openly : float
-        How many right guesses the models allow, and how many to expect from the published shares alone.
+        Correct guesses that the models allow, and those to expect from the published shares alone.
     """
 
     releases: int = 0
@@ -44,8 +44,8 @@ class Known:
     promised: float = 0.0
     openly: float = 0.0
 
-    def __add__(self, other: Known) -> Known:
-        return Known(
+    def __add__(self, other: Guesses) -> Guesses:
+        return Guesses(
             self.releases + other.releases,
             self.targets + other.targets,
             self.right + other.right,
@@ -54,18 +54,18 @@ class Known:
         )
 
 
-def guesses(models: Sequence[PrivacyModel], algorithm: Algorithm, case: Case, *, worlds: int = 48) -> Known:
-    """Release a case, if it can be, and let the adversary guess the values of its disease column."""
+def guesses(models: Sequence[PrivacyModel], algorithm: Algorithm, case: Case, *, worlds: int = 48) -> Guesses:
+    """Release a case, if possible, and let the adversary guess the values of its disease column."""
     case = case.suited(algorithm)
     try:
         plan = case.plan(models, algorithm, seed=case.seed)
         release = local.run(case.table, plan)
     except (IncompatibleError, Infeasible, NotFound):
-        return Known()
+        return Guesses()
     except DataError as error:
         if error.code != "all-unknown":
             raise
-        return Known()
+        return Guesses()
     view = View.of(release)
     # a plug-in's algorithm need not be registered
     vars(view)["algorithm"] = algorithm
@@ -74,36 +74,36 @@ def guesses(models: Sequence[PrivacyModel], algorithm: Algorithm, case: Case, *,
     except UsageError as error:
         raise AssertionError(f"{algorithm.name} does not make its own release again: {error}") from error
     openly = result.counts["right by the published shares alone, expected"]
-    return Known(1, result.targets, result.successes, result.baseline * result.targets, openly * result.targets)
+    return Guesses(1, result.targets, result.successes, result.baseline * result.targets, openly * result.targets)
 
 
 def check_known_algorithm(
     algorithm: Algorithm, *, models: Sequence[str] | None = None, seed: int = 0, worlds: int = 48
-) -> Known:
-    """Check that somebody who knows the algorithm guesses no better than its models promise, beyond the interval.
+) -> Guesses:
+    """Check that an adversary who knows the algorithm guesses no better than its models promise.
 
     Parameters
     ----------
     algorithm : Algorithm
     models : sequence of str, optional
-        Names of registered models; by default all that look at a sensitive column.
+        Names of registered models. Defaults to all that use a sensitive column.
     seed : int
-        Of the first table.
+        Seed of the first table.
     worlds : int
-        How many worlds the adversary tries for each release.
+        Number of worlds that the adversary tries for each release.
 
     Returns
     -------
-    Known
-        What was guessed.
+    Guesses
+        The totals.
 
     Raises
     ------
     AssertionError
-        If more was guessed than the algorithm declares.
+        If more guesses are correct than the algorithm declares, beyond the confidence interval.
     """
     names = [n for n, cls in known_models.items() if issubclass(cls, SensitiveModel)] if models is None else models
-    found = Known()
+    found = Guesses()
     for i, name in enumerate(names):
         case = random_case(seed + i, 20)
         for example in model_examples(known_models[name], case, 1):
@@ -115,7 +115,7 @@ def check_known_algorithm(
         allowed = promised / found.targets + reads.excess
         require(
             low <= allowed,
-            f"who knows {algorithm.name} guesses {found.right} of {found.targets} values right; "
+            f"an adversary who knows {algorithm.name} guesses {found.right} of {found.targets} values correctly; "
             f"{allowed:.0%} of them are allowed",
         )
     return found

@@ -1,7 +1,7 @@
-"""What every privacy model promises, attacked on random groups of a random table.
+"""The contract of every privacy model, tested on random groups of a random table.
 
-Each check takes one model and one case, raises ``AssertionError`` with a sentence, and returns how often it really
-tried, so that a caller can tell a check that passed from one that had nothing to do.
+Each check takes one model and one case, raises ``AssertionError`` with a sentence, and returns how often it actually
+tested something, so that a caller can distinguish a check that passed from one that had nothing to do.
 """
 
 from __future__ import annotations
@@ -44,13 +44,13 @@ class _Ground:
         return groups_of(self.table, groups, self.model.histogram_keys())
 
     def good(self, groups: Sequence[Sequence[int]]) -> BoolArray:
-        """Which groups hold on their own."""
+        """Which groups satisfy the model on their own."""
         if not groups:
             return np.zeros(0, dtype=np.bool_)
         return np.asarray(self.model.satisfied(self.stats(groups), self.reference))
 
     def good_tables(self, tables: Sequence[Groups]) -> BoolArray:
-        """Which candidate tables hold, judged in one call."""
+        """Which candidate tables satisfy the model, judged in one call."""
         if not tables:
             return np.zeros(0, dtype=np.bool_)
         stats = self.stats([group for table in tables for group in table])
@@ -64,8 +64,8 @@ class _Ground:
     def tables(self) -> list[Groups]:
         """Random partitions of most rows; every group has people.
 
-        In the last ones every group holds the whole table, some rows more than once: close to the table's own
-        distribution, where strict models have their bounds.
+        In the last ones, every group contains the whole table, some rows more than once: close to the table's own
+        distribution, near the bounds of strict models.
         """
         found: list[Groups] = [[list(range(self.table.n_rows))]]
         for turn in range(_LABELINGS):
@@ -88,22 +88,22 @@ def _grounds(model: PrivacyModel, case: Case) -> list[_Ground]:
 
 
 def check_declaration(model: PrivacyModel) -> None:
-    """The model's parameters survive being written down, and it names itself."""
+    """The model's parameters survive a round trip, and it has a name."""
     cls = type(model)
     require(cls.name and cls.name == cls.name.lower() and " " not in cls.name, f"{cls.__name__} has no kebab-case name")
     written = json.loads(json.dumps(model.values()))
-    require(cls.build(written) == model, f"{model!r} is not what its own values() build")
+    require(cls.build(written) == model, f"{model!r} differs from the model built from its values()")
     require(model.sense in (">=", "<=", "<"), f"{cls.__name__}.sense is {model.sense!r}")
     for param in cls.params():
-        require(param.doc, f"the parameter {param.name!r} of {cls.__name__} has no sentence that explains it")
+        require(param.doc, f"the parameter {param.name!r} of {cls.__name__} has no description")
     json.dumps(cls.schema())
 
 
 def check_score(model: PrivacyModel, case: Case) -> int:
-    """One finite-or-infinite number per group, whatever the groups' order; ``satisfied`` compares it with the bound.
+    """One number per group (possibly infinite), in any order of groups; ``satisfied`` compares it with the bound.
 
-    Also: quantities that people read agree with it, no satisfied group is below ``min_group_size``, several candidate
-    tables judged in one call get the verdicts that they get one by one, and ``contributes`` has one row per group.
+    Also: the displayed quantities agree with it, no satisfied group is below ``min_group_size``, several candidate
+    tables get the same verdicts in one call as one by one, and ``contributes`` has one row per group.
     """
     tried = 0
     for ground in _grounds(model, case):
@@ -117,13 +117,13 @@ def check_score(model: PrivacyModel, case: Case) -> int:
             require(np.array_equal(good, expected), f"{member.name}: satisfied is not score {member.sense} bound")
             backwards = member.score(stats.take(np.arange(len(groups))[::-1]), reference)[::-1]
             require(np.allclose(score, backwards, rtol=1e-12), f"{member.name}: the order of groups changes a score")
-            # a minimum of 1 says nothing: with an entity column a group may hold a part of a person
+            # a minimum of 1 says nothing: with an entity column, a group may contain part of a person
             small = good & (stats.sizes < member.min_group_size() - 1e-9)
             require(member.min_group_size() <= 1 or not small.any(),
                     f"{member.name}: a satisfied group is smaller than min_group_size")  # fmt: skip
             shown = member.quantities(stats, reference)
             held = all(bool(compare(np.array([q.worst]), q.sense, q.bound)[0]) for q in shown)
-            require(not shown or held == bool(good.all()), f"{member.name}: its quantities tell another verdict")
+            require(not shown or held == bool(good.all()), f"{member.name}: its quantities contradict its verdict")
             helps = member.contributes(stats, reference)
             require(helps.dtype == np.bool_ and helps.shape[0] == len(groups), f"{member.name}: contributes' shape")
             if not member.table_level:
@@ -133,7 +133,7 @@ def check_score(model: PrivacyModel, case: Case) -> int:
         single = [bool(ground.good_tables([groups])[0]) for groups in ground.tables]
         require(single == ground.good_tables(ground.tables).tolist(), f"{member.name}: candidate tables mix")
         nothing = ground.stats(ground.tables[0]).take(np.zeros(0, dtype=np.int64))
-        require(member.score(nothing, reference).shape == (0,), f"{member.name}: no groups, but some score")
+        require(member.score(nothing, reference).shape == (0,), f"{member.name}: a score without groups")
     return tried
 
 
@@ -144,7 +144,7 @@ def check_root(model: PrivacyModel, case: Case) -> int:
         member = ground.model
         reason = member.feasible(ground.reference)
         root = bool(ground.good_tables([ground.tables[0]])[0])
-        # of a population, the whole table as one class covers more than the classes of a release need to
+        # with a population, the whole table as one class covers more people than the classes of a release need to
         if Monotone.MERGE in member.monotone and Stat.POPULATION not in member.stats_needed():
             require((reason is None) == root, f"{member}: feasible and the whole table as one group disagree")
         if reason is not None:
@@ -159,7 +159,7 @@ def check_root(model: PrivacyModel, case: Case) -> int:
 
 
 def check_all_of(models: Sequence[PrivacyModel], case: Case) -> int:
-    """``AllOf`` holds where all its members do, and nowhere else."""
+    """``AllOf`` holds exactly if all its members do."""
     bound, encoded = case.bound(models), case.encoded(models)
     reference = encoded.reference(bound.histogram_keys())
     ground = _Ground(bound, encoded, reference, case.seed)
@@ -183,7 +183,7 @@ def check_all_of(models: Sequence[PrivacyModel], case: Case) -> int:
 
 
 def check_monotone(model: PrivacyModel, case: Case) -> int:
-    """Nothing that the model declares harmless turns a satisfied group (or table) into a violated one."""
+    """No change that the model declares harmless turns a satisfied group (or table) into a violated one."""
     tried = 0
     for ground in _grounds(model, case):
         attack = _attack_tables if ground.model.table_level else _attack_groups
@@ -219,7 +219,7 @@ def _attack_columns(ground: _Ground) -> int:
 
 
 def _changes(ground: _Ground, groups: Groups, flag: Monotone, among: Sequence[int]) -> list[tuple[Groups, list[int]]]:
-    """All results of one harmless change: the groups that it replaces by one, and that one."""
+    """All results of one harmless change: the groups that it replaces, and their replacement."""
     sample = ground.table.n_sample
     if flag is Monotone.MERGE:
         pairs = [(a, b) for at, a in enumerate(among) for b in among[at + 1 :]]

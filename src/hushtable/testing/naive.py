@@ -1,6 +1,6 @@
-"""The release counted again, slowly, from the published cells and the source rows: no kernel, no code array.
+"""A slow recount of a release from the published cells and the source rows, without kernels or code arrays.
 
-Used beside the verifier, never instead of it: two programs that agree are harder to fool than one.
+Used in addition to the verifier, never instead of it: two programs that agree are harder to fool than one.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ _Cells = tuple[Any, ...]
 
 @dataclass
 class _Recount:
-    """A source table, its plan and what a run published of it."""
+    """A source table, its plan and its release."""
 
     source: pa.Table
     plan: Plan
@@ -53,7 +53,7 @@ class _Recount:
         self.points = self.plan.algorithm.recoding is Recoding.CENTROID
         shown = self.names
         if self.plan.algorithm.recoding is Recoding.NUMBERED:
-            # the group's number is the last of a class's cells
+            # the group's number is the last cell of a class
             shown = [*self.names, self.release.table.column_names[-1]]
         cells = [self.release.table.column(n).to_pylist() for n in shown]
         self.rows: list[_Cells] = list(zip(*cells, strict=True))
@@ -63,7 +63,7 @@ class _Recount:
         self.cover: dict[tuple[int, Any], set[int] | None] = {}
 
     def weights(self) -> list[int]:
-        """Units of every source row: a person's rows share one person."""
+        """Units of every source row: a person's rows sum to one person."""
         if self.plan.table.entity is None:
             return [1] * self.source.num_rows
         person = self.source.column(self.plan.table.entity).to_pylist()
@@ -76,7 +76,7 @@ class _Recount:
             if (j, cell) not in self.cover:
                 column = self.encoded.quasi[j]
                 if self.plan.algorithm.recoding is Recoding.CONCEALED:
-                    # sets, whatever the policy says
+                    # sets, regardless of the policy
                     column = replace(column, form=Sets())
                 self.cover[j, cell] = covered(cell, column, nodes=self.nodes[j])
             codes = self.cover[j, cell]
@@ -86,15 +86,15 @@ class _Recount:
         return True
 
     def owners(self, table: pa.Table, first: int) -> list[_Cells | None]:
-        """The class of each row of a population or background table; None where no published class covers it.
+        """The class of each row of a population or background table; None if no published class covers it.
 
-        Where cells overlap, the cells cannot tell, and the partition's choice is taken if it covers the row. People of
-        a suppressed group may be covered by the region of another one: to models that more people cannot break they
-        need not count.
+        If cells overlap, they do not decide, and the partition's choice is used if it covers the row. People of a
+        suppressed group may be covered by the region of another one: they need not count for models that survive added
+        people.
         """
         owners: list[_Cells | None] = []
         if any(published_in(c, self.plan.algorithm.recoding).own_records for c in self.encoded.quasi):
-            require((self.release.recoded.labels[first:] < 0).all(), "a row that is no record belongs to a class")
+            require((self.release.recoded.labels[first:] < 0).all(), "a row that is not a record belongs to a class")
             return [None] * table.num_rows
         records = zip(*(table.column(n).to_pylist() for n in self.names), strict=True)
         for place, record in enumerate(records):
@@ -123,7 +123,7 @@ class _Recount:
         return total
 
     def unions(self) -> list[list[_Cells]]:
-        """The classes that are judged together: each alone, or with all it is compatible with."""
+        """The classes that are judged together: each alone, or with all compatible ones."""
         keys = list(self.classes)
         if self.plan.table.missing is not Missing.WILDCARD:
             return [[key] for key in keys]
@@ -134,7 +134,7 @@ class _Recount:
         return [[other for other in keys if compatible(key, other)] for key in keys]
 
     def stats(self) -> GroupStats:
-        """The statistics of what is judged together."""
+        """The statistics of the classes that are judged together."""
         unions, weights = self.unions(), self.weights()
         source = self.release.source_rows
         units_of = {key: [weights[int(source[r])] for r in rows] for key, rows in self.classes.items()}
@@ -159,7 +159,7 @@ class _Recount:
         return GroupStats(units, self.encoded.unit, histograms, population, background, cells=self.cells())
 
     def cells(self) -> dict[str, IntArray] | None:
-        """What each class shows in every quasi-identifier, numbered; classes that are judged together have no cells."""
+        """The cells of each class in every quasi-identifier, as numbers; classes that are judged together have none."""
         if self.plan.table.missing is Missing.WILDCARD:
             return None
         shown = {name: [key[j] for key in self.classes] for j, name in enumerate(self.names)}
@@ -167,7 +167,7 @@ class _Recount:
         return {name: np.array([values[name].index(v) for v in own]) for name, own in shown.items()}
 
     def background(self, unions: list[list[_Cells]]) -> Histogram:
-        """The background table's mass in what is judged together."""
+        """The background table's mass in the classes that are judged together."""
         known = self.plan.extra.background
         if known is None:
             known = with_estimate(self.encoded, self.source, self.plan.extra).background
@@ -190,11 +190,11 @@ def _histogram(counts: list[Counter[int]], unit: int) -> Histogram:
 
 
 def recheck(source: pa.Table, plan: Plan, release: Release) -> GroupStats:
-    """Count a release again and judge it; raise ``AssertionError`` for whatever is wrong with it.
+    """Recount a release and judge it; raise ``AssertionError`` if anything is wrong.
 
-    Checked: something is published, identifiers are not, no record is changed beyond recoding or released twice, every
-    cell covers its record or is the centroid of its class, the budget of suppression is kept, the whole-table counts
-    that models compare with are the source's, and every model holds.
+    Checks that the release is not empty, publishes no identifiers, changes no record beyond recoding, releases none
+    twice, covers every record by its cells or publishes the centroid of its class, and suppresses no more than the
+    policy allows; that the whole-table counts of the models are those of the source; and that every model holds.
 
     Returns
     -------
@@ -234,8 +234,8 @@ def recheck(source: pa.Table, plan: Plan, release: Release) -> GroupStats:
 
 
 def _check_possible(recount: _Recount, people: list[tuple[Any, ...]]) -> None:
-    """Judge who may be which record: every pair is tried on its own."""
-    require(len(people) == recount.source.num_rows, "somebody has no record")
+    """Judge which person may have which record, by trying every pair."""
+    require(len(people) == recount.source.num_rows, "a person has no record")
     possible = possible_by_force([{i for i, one in enumerate(people) if recount.covers(k, one)} for k in recount.rows])
     crowds = [[record for record, own in enumerate(possible) if person in own] for person in range(len(people))]
     evidence = recount.release.verification.evidence
@@ -249,7 +249,7 @@ def _check_possible(recount: _Recount, people: list[tuple[Any, ...]]) -> None:
             sides.append(GroupStats(np.array([len(own) for own in possible])))
         scores = [model.achieved(side, recount.reference) for side in sides]
         require(all(model.satisfied(side, recount.reference).all() for side in sides), f"{model} does not hold")
-        require(min(scores) == found.achieved, f"{model} achieves {min(scores)}, and {found.achieved} is stated")
+        require(min(scores) == found.achieved, f"{model} achieves {min(scores)}, but {found.achieved} is stated")
 
 
 def _check_models(release: Release, stats: GroupStats) -> None:
@@ -261,10 +261,10 @@ def _check_models(release: Release, stats: GroupStats) -> None:
 
 
 def _recheck_buckets(source: pa.Table, plan: Plan, release: Release) -> GroupStats:
-    """Count a release whose sensitive values are apart from their people: its classes are its groups."""
+    """Recount a release that publishes sensitive values separately from people: its classes are its groups."""
     published, rows = release.table, release.source_rows.tolist()
     require(published.num_rows > 0, "an empty release")
-    require(release.made.value_rows is not None, "sensitive values are not apart from their people")
+    require(release.made.value_rows is not None, "sensitive values are not separate from their people")
     values: list[int] = release.made.value_rows.tolist() if release.made.value_rows is not None else []
     shown = [c.name for c in plan.table.columns if c.role.published]
     require(published.column_names[:-1] == shown, f"published columns are {published.column_names}, not {shown}")
@@ -278,7 +278,7 @@ def _recheck_buckets(source: pa.Table, plan: Plan, release: Release) -> GroupSta
     for group, row, value in zip(published.column(-1).to_pylist(), rows, values, strict=True):
         people[group].add(row)
         told[group].add(value)
-    require(people == told, "a group holds sensitive values of others than its people")
+    require(people == told, "a group has sensitive values of other people")
     require(sorted(people) == list(range(1, len(people) + 1)), "groups are not numbered 1, 2, ...")
     recount = _Recount(source, plan, release)
     weights = recount.weights()
@@ -314,11 +314,11 @@ def _check_reference(source: pa.Table, recount: _Recount, weights: list[int]) ->
         require(stated == dict(count), f"the reference miscounts {key[0]!r}")
 
 
-# Perfect matchings, the slow way: twins of ``hushtable.release.matching``, which never builds more than one.
+# Slow perfect matchings: twins of ``hushtable.release.matching``, which never builds more than one.
 
 
 def perfect_matchings(covers: Sequence[set[int]]) -> Iterator[tuple[int, ...]]:
-    """Yield every way to give each record one of the people whom it covers, everybody once.
+    """Yield every way to assign each record to one of the people that it covers, each person once.
 
     Examples
     --------
@@ -338,7 +338,7 @@ def perfect_matchings(covers: Sequence[set[int]]) -> Iterator[tuple[int, ...]]:
 
 
 def possible_by_force(covers: Sequence[set[int]]) -> list[set[int]]:
-    """Return the possible people of each record: each is tried, and the others have to find their places.
+    """Return the possible people of each record: for each one, the others must still have a matching.
 
     Examples
     --------
@@ -363,11 +363,11 @@ def possible_by_force(covers: Sequence[set[int]]) -> list[set[int]]:
     return [{person for person in own if fits(record, person)} for record, own in enumerate(covers)]
 
 
-# Representatives computed again, record by record, in fractions.
+# Representatives recomputed record by record, in fractions.
 
 
 def check_representatives(release: Release, classes: Sequence[Sequence[int]]) -> None:
-    """Every cell of every class is the representative of the class's records: no gap is left in place.
+    """Every cell of every class is the representative of the class's records, without missing values.
 
     Parameters
     ----------
@@ -389,7 +389,7 @@ def check_representatives(release: Release, classes: Sequence[Sequence[int]]) ->
 
 
 def representative(column: QuasiColumn, codes: Sequence[int], *, whole_numbers: bool = False) -> Any:
-    """Return what a class with these codes publishes.
+    """Return the cells that a class with these codes publishes.
 
     Examples
     --------

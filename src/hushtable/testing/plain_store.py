@@ -1,7 +1,7 @@
 """A store of tuples in plain Python: lists, dictionaries and one record after the other.
 
-It answers what every ``TupleStore`` answers, as slowly and as obviously as possible, and pretends that its records are
-far away. Other stores are compared with it, question by question.
+It answers every question of a ``TupleStore`` as slowly and obviously as possible, and pretends that its records are
+remote. Other stores are compared with it, question by question.
 """
 
 from __future__ import annotations
@@ -47,16 +47,16 @@ def _some(table: EncodedTable, rows: IntArray, units: IntArray | None = None, *,
 
 
 class PlainStore:
-    """A table whose records are far away.
+    """A table with remote records.
 
     Parameters
     ----------
     problem : Problem
-        With the records at hand.
+        A problem with local records.
     driver : int
-        Combinations that may be here.
+        Most combinations on the driver.
     most : int
-        Records or combinations of a group that one task takes.
+        Most records or combinations of a group in one task.
 
     Attributes
     ----------
@@ -78,7 +78,7 @@ class PlainStore:
 
     @property
     def outline(self) -> EncodedTable:
-        """The columns; rows are the combinations of sensitive values, and say nothing else."""
+        """The columns; rows are only the combinations of sensitive values."""
         found: dict[tuple[int, ...], list[int]] = defaultdict(list)
         for row in range(self._table.n_rows):
             found[tuple(int(c.codes[row]) for c in self._table.sensitive)].append(row)
@@ -99,23 +99,23 @@ class PlainStore:
 
     @property
     def fits(self) -> bool:
-        """Whether the combinations may be here."""
+        """Whether the combinations fit on the driver."""
         return len(self._combinations) <= self._driver
 
     @property
     def given(self) -> EncodedTable:
-        """The combinations: nothing else is given."""
+        """The combinations."""
         return self.combinations("labels are looked at")
 
     @property
     def far(self) -> PlainStore:
-        """The questions that are answered from far away."""
+        """The questions that are answered remotely."""
         return self
 
     def records(self) -> EncodedTable:
-        """Refuse: the records are far away."""
+        """Refuse: the records are remote."""
         self.asked["records"] += 1
-        raise IncompatibleError("Every record is needed, and the records are far away.", code="too-far")
+        raise IncompatibleError("Every record is needed, but the records are remote.", code="too-far")
 
     def combinations(self, why: str) -> EncodedTable:
         """Return each combination once, with its weight."""
@@ -154,7 +154,7 @@ class PlainStore:
         return found
 
     def labels(self, partition: Partition) -> IntArray:
-        """Return the group of every record, given what the algorithm returned."""
+        """Return the group of every record, given the algorithm's result."""
         assert self._labels is not None
         return self._labels(partition)
 
@@ -175,12 +175,12 @@ class PlainTuples:
 
     @property
     def fits(self) -> bool:
-        """Whether they may be brought here for a moment."""
+        """Whether they may be collected temporarily."""
         return len(self) <= self.limit
 
     @property
     def stays(self) -> bool:
-        """Whether they are too many to be kept here."""
+        """Whether they are too many to keep on the driver."""
         return len(self) > self.limit // 2
 
     def _above(self, leaf: Sequence[int], levels: IntArray) -> tuple[int, ...]:
@@ -199,14 +199,14 @@ class PlainTuples:
         return replace(self, rows=rows, levels=np.asarray(node, dtype=np.int64).copy())
 
     def bring(self, *, keep: bool = False) -> Brought:
-        """Bring them all."""
+        """Collect them all."""
         self.asked["brought"] += 1
         assert self.fits
         assert not (keep and self.stays)
         return self._brought(self.rows)
 
     def pieces(self) -> Iterator[Brought]:
-        """Bring them in pieces of whole groups."""
+        """Collect them in pieces of whole groups."""
         self.asked["pieces"] += 1
         number = -(-len(self) // self.limit)
         for piece in range(number):
@@ -239,7 +239,7 @@ class PlainTuples:
         return out
 
     def close(self) -> None:
-        """Let go of nothing."""
+        """Do nothing: there is nothing to release."""
         self.asked["closed"] += 1
 
 
@@ -291,12 +291,12 @@ class PlainGroups:
                 self._of_row[row] = children[2 * i + int(codes[row] > cuts[i])]
 
     def kinds(self) -> Kinds:
-        """Tell the kinds of records."""
+        """Return the kinds of records."""
         self._kinds = Kinds.of(self._problem)
         return self._kinds
 
     def extents(self, groups: IntArray) -> tuple[IntArray, IntArray, IntArray, IntArray]:
-        """Count records and units, and find the ends of the ranks."""
+        """Count records and units, and find the range of the ranks."""
         rows = [self._rows(group) for group in groups.tolist()]
         low, high = (np.array([end(self._ranks[own], axis=0) for own in rows]) for end in (np.min, np.max))
         return _ints([len(own) for own in rows]), _ints([int(self._weights[own].sum()) for own in rows]), low, high

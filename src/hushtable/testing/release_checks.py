@@ -1,4 +1,4 @@
-"""What every algorithm promises under every model: a release that can be counted again, or an honest refusal."""
+"""The contract of every algorithm under every model: a release that a recount confirms, or a justified refusal."""
 
 from __future__ import annotations
 
@@ -33,10 +33,10 @@ class Answer(Enum):
 def check_release(
     models: Sequence[PrivacyModel], algorithm: Algorithm, case: Case, *, suppression: float = 0.0
 ) -> Answer:
-    """Run and count the release again from its published cells; see ``hushtable.testing.naive``.
+    """Run, and recount the release from its published cells; see ``hushtable.testing.naive``.
 
-    ``Infeasible``, ``NotFound`` and a declared ``IncompatibleError`` are answers, and so is the refusal of a column
-    without any known value; any other error is passed on.
+    ``Infeasible``, ``NotFound``, a declared ``IncompatibleError`` and the refusal of a column without any known value
+    are valid answers; any other error is raised.
     """
     case = case.suited(algorithm)
     try:
@@ -60,7 +60,7 @@ def check_release(
 
 
 def refuses_unknown(error: DataError, case: Case) -> bool:
-    """Whether an error names a quasi-identifier of which nothing is known, and a remedy."""
+    """Whether an error names a quasi-identifier without known values, and a remedy."""
     if error.code != "all-unknown":
         return False
     empty = [n for n in case.columns.named(Role.QUASI) if case.table.column(n).null_count == case.table.num_rows]
@@ -74,8 +74,8 @@ def check_infeasible(
     """Compare a run on a tiny table with every partition of it.
 
     ``Infeasible`` is a proof, so no partition may satisfy the models. Without suppression, and for models that survive
-    merging, it is also raised whenever there is none; a population is left out of that, because the partition says
-    nothing about people whom no class covers.
+    merging, it must also be raised whenever there is none, except with a population, because the partition says nothing
+    about people whom no class covers.
     """
     case = case.suited(algorithm)
     answer = check_release(models, algorithm, case, suppression=suppression)
@@ -88,16 +88,16 @@ def check_infeasible(
     require(possible or answer is not Answer.RELEASED, f"{models} are released, but no partition satisfies them")
     exact = Monotone.MERGE in problem.model.flags and Stat.POPULATION not in problem.model.stats_needed()
     if exact and not suppression:
-        require(possible or answer is Answer.INFEASIBLE, f"no partition satisfies {models}, but it was not said")
+        require(possible or answer is Answer.INFEASIBLE, f"no partition satisfies {models}, but the run did not say so")
     return answer
 
 
 def check_missing(models: Sequence[PrivacyModel], algorithm: Algorithm, case: Case) -> Answer:
     """Missing values keep the meaning that the policy gives them.
 
-    ``error``: a table with gaps is refused, and the column is named. ``own_category`` and ``wildcard``: no record is
-    dropped for its gaps without being counted as suppressed, and a gap is published as a gap, as part of a set, or as
-    the root, never as a value; unless representatives are published, which ``check_release`` looks at.
+    ``error``: a table with gaps is refused, and the error names the column. ``own_category`` and ``wildcard``: every
+    record that is dropped because of gaps counts as suppressed, and a gap is published as a gap, as part of a set, or
+    as the root, never as a value. Published representatives are checked by ``check_release`` instead.
     """
     case = case.suited(algorithm)
     try:
@@ -116,7 +116,7 @@ def check_missing(models: Sequence[PrivacyModel], algorithm: Algorithm, case: Ca
     answer = check_release(models, algorithm, case)
     if answer is Answer.RELEASED:
         release = local.run(case.table, plan)
-        require(release.table.num_rows == case.table.num_rows, "records with gaps were dropped without a word")
+        require(release.table.num_rows == case.table.num_rows, "records with gaps were dropped silently")
         if algorithm.recoding is not Recoding.CENTROID:
             _check_gaps(case.table, release)
     return answer

@@ -1,4 +1,4 @@
-"""The same table, policy and seed give the same bytes, however the table is handed over."""
+"""The same table, policy and seed give the same bytes, whatever the form of the input."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ __all__ = ["check_frames", "check_kernels", "check_orders", "check_same_bytes", 
 
 @contextlib.contextmanager
 def forced_kernels(*, compiled: bool) -> Iterator[None]:
-    """Run the compiled kernels, or their NumPy twins, whatever the size of the table."""
+    """Run the compiled kernels, or their NumPy twins, regardless of the size of the table."""
     before = kernels.COMPILE_FROM
     kernels.COMPILE_FROM = 0 if compiled else 1 << 62
     try:
@@ -44,7 +44,7 @@ def forced_kernels(*, compiled: bool) -> Iterator[None]:
 
 
 def _attempt(data: Any, plan: Plan) -> Release | Answer:
-    """A release, or how the run was refused."""
+    """A release, or how it was refused."""
     try:
         return run_plan(data, plan)
     except Infeasible:
@@ -88,15 +88,15 @@ def check_kernels(
 
 
 _ROWS = {"seal": None, "made": None, "private_files": None}
-"""What a companion says of the order of the rows."""
+"""The parts of a companion that depend on the order of the rows."""
 
 
 def check_same_bytes(
     models: Sequence[PrivacyModel], algorithm: Algorithm, case: Case, *, suppression: float = 0.0
 ) -> Answer:
-    """Two runs, one of them on permuted rows, save the same files, byte by byte; what is saved verifies on its own.
+    """Two runs, one on permuted rows, save identical files, which verify on their own.
 
-    The companions differ in which row is in which class, and in nothing else.
+    The companions differ only in which row is in which class.
     """
     case = case.suited(algorithm)
     plan = _plan(models, algorithm, case, suppression)
@@ -115,7 +115,7 @@ def check_same_bytes(
             require(len(saved[0][0]) >= 3, "a saved release lacks its table, its policy or its evidence")
             require(saved[0][0] == saved[1][0], f"two runs save different bytes ({format})")
             kept = [{**json.loads(private["companion.json"]), **_ROWS} for _, private in saved]
-            require(kept[0] == kept[1], f"two runs keep different facts ({format})")
+            require(kept[0] == kept[1], f"two runs write different companions ({format})")
             if _tellable(first, plan):
                 check_saved(Path(folder) / f"{format}0", format, first, plan)
     return Answer.RELEASED
@@ -124,7 +124,7 @@ def check_same_bytes(
 def check_orders(
     models: Sequence[PrivacyModel], algorithm: Algorithm, case: Case, *, suppression: float = 0.0
 ) -> Answer:
-    """Neither the order of the rows nor that of the columns nor a second run matters."""
+    """Neither the order of rows or columns nor an earlier run matters."""
     case = case.suited(algorithm)
     plan = _plan(models, algorithm, case, suppression)
     if plan is None:
@@ -155,14 +155,14 @@ def check_frames(
         require(type(got.frame) is type(frame), f"{what}: the release is another kind of frame")
         require(list(got.frame.columns) == first.table.column_names, f"{what}: other columns are published")
         if hasattr(got.frame, "index"):
-            require(list(got.frame.index) == list(range(len(got.frame))), f"{what}: the index tells something")
+            require(list(got.frame.index) == list(range(len(got.frame))), f"{what}: the index reveals something")
     return first if isinstance(first, Answer) else Answer.RELEASED
 
 
 def _tellable(release: Release, plan: Plan) -> bool:
     """Whether the companion holds what the models need.
 
-    Beliefs, whose value a row's is, and whom of the population an empty cell may stand for are not in it.
+    It has no beliefs, no assignment of values to people, and no candidates of the population for empty cells.
     """
     needs = release.model.stats_needed()
     if Stat.BACKGROUND in needs or (Stat.POPULATION in needs and plan.table.missing is Missing.WILDCARD):
@@ -171,7 +171,7 @@ def _tellable(release: Release, plan: Plan) -> bool:
 
 
 def check_saved(folder: Path, format: str, release: Release, plan: Plan) -> None:
-    """A saved release verifies with its companion, with the same achievements; without it too, or it is asked for."""
+    """A saved release verifies with its companion, with the same achievements; without it too, unless it is needed."""
     apart = release.apart
     published = read_published(folder / f"release.{format}", plan.table if apart else None)
     for evidence in (read_companion(companion_of(folder), folder), load_evidence(folder / "release.json")):

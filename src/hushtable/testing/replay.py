@@ -1,7 +1,7 @@
-"""What a run decided, recorded, and decided again on another table.
+"""Record the decisions of a run, and replay them on another table.
 
-Which records share a group, which are suppressed and which level a column has is replayed by an algorithm that looks
-at nothing. Publishing, verifying and saving then go through the code of every release.
+Which records share a group, which are suppressed and which level a column has is replayed by an algorithm that ignores
+the data. Publishing, verifying and saving then use the code of every release.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from hushtable.algorithms.base import Algorithm, Partition, Problem, Recoding
 from hushtable.algorithms.earlier import Counterfeits
 from hushtable.arrays import IntArray
 from hushtable.engines import local
-from hushtable.release.guards.base import Guard
+from hushtable.release.guard import Guard
 from hushtable.release.plan import Plan
 from hushtable.release.recode import Recoded
 from hushtable.table.coins import Coins
@@ -27,16 +27,16 @@ from hushtable.testing.require import require
 __all__ = ["COINS", "Decisions", "Incomparable", "by_content"]
 
 COINS = Coins(b"the coins of both worlds")
-"""What guards toss, whatever the table."""
+"""The coins of guards, the same for every table."""
 
 
 class Incomparable(Exception):
-    """A hierarchy that is made from the data would divide the published values otherwise: another decision."""
+    """A hierarchy built from the data would divide the published values differently, which is another decision."""
 
 
 @dataclass(frozen=True)
 class _Replay(Algorithm):
-    """An algorithm that decides as another one did."""
+    """An algorithm that repeats the decisions of another one."""
 
     decisions: Any = None
     rows: Any = None
@@ -54,7 +54,7 @@ class _Replay(Algorithm):
 
 @dataclass(frozen=True)
 class _ReplayContent(Algorithm):
-    """Decides as another algorithm did on a table with the same records, in whatever order they stand."""
+    """Repeats the decisions of another algorithm on a table with the same records in any order."""
 
     replay: Any = None
     recorded: Any = None
@@ -68,7 +68,7 @@ class _ReplayContent(Algorithm):
     def run(self, problem: Problem) -> Partition:
         """Return the recorded partition, in the order of these rows.
 
-        One row may stand for many, so long as the records of a combination were treated alike.
+        One row may stand for many, as long as the records of a combination were treated alike.
         """
         partition: Partition = self.replay.run(self.recorded)
         before, now = self.recorded.table, problem.store.combinations("decisions are replayed")
@@ -93,7 +93,7 @@ class _ReplayContent(Algorithm):
 
 @dataclass(frozen=True)
 class _Half(Guard):
-    """A guard of which only some points act."""
+    """A guard with only some of its actions."""
 
     guard: Any = None
     groups: bool = False
@@ -124,7 +124,7 @@ class _Half(Guard):
 
 @dataclass(frozen=True)
 class Decisions:
-    """What a run decided.
+    """The decisions of a run.
 
     Attributes
     ----------
@@ -133,7 +133,7 @@ class Decisions:
         The group of every row; -1 for suppressed ones.
     partition : Partition
     quasi : tuple of QuasiColumn
-        As the run saw them.
+        The columns in the recorded run.
     n_sample : int
         Rows of the table, without those of a population.
     sensitive : mapping of str to sequences
@@ -149,7 +149,7 @@ class Decisions:
 
     @classmethod
     def of(cls, table: pa.Table, plan: Plan, *, one_more: bool = True) -> Decisions:
-        """Run a plan and record what it decides; one class more is suppressed, if wanted and there are several."""
+        """Run a plan and record its decisions; if requested and there are several classes, suppress one more."""
         halves = tuple(_Half(guard, groups=True) for guard in plan.guards)
         problem = local.problem_of(table, plan)
         partition, recoded = local.solve(problem, replace(plan, guards=halves))
@@ -157,14 +157,14 @@ class Decisions:
         shown = labels[: table.num_rows]
         groups, sizes = np.unique(shown[shown >= 0], return_counts=True)
         if one_more and len(groups) > 1:
-            # the smallest, and of equal ones the first: often one at the end of a range
+            # the first of the smallest ones, which is often at the end of a range
             labels = np.where(labels == groups[np.argmin(sizes)], -1, labels)
         names = {c.name: c.coded.labels[0] for c in problem.table.sensitive}
         return cls(plan, labels, partition, problem.table.quasi, table.num_rows, names)
 
     @property
     def recoding(self) -> Recoding:
-        """How cells are made of groups."""
+        """How groups become cells."""
         return self.plan.algorithm.recoding
 
     @property
@@ -173,9 +173,9 @@ class Decisions:
         return np.flatnonzero(self.labels[: self.n_sample] < 0)
 
     def replayed(self, rows: IntArray) -> Plan:
-        """Return the plan that decides the same of a table whose rows are these of the recorded one."""
+        """Return the plan that repeats the decisions on a table with these rows of the recorded one."""
         guards = tuple(_Half(guard) for guard in self.plan.guards)
-        # the plan's own checks were made for the recorded algorithm
+        # the plan's own checks already ran for the recorded algorithm
         plan = replace(self.plan, guards=(), coins=COINS, suppression=1.0)
         object.__setattr__(plan, "algorithm", _Replay(self, rows))
         object.__setattr__(plan, "guards", guards)
@@ -220,13 +220,13 @@ class Decisions:
 
 
 def _alike(first: IntArray, second: IntArray) -> bool:
-    """Whether two arrays of numbers put the same rows together."""
+    """Whether two arrays of numbers define the same groups."""
     both = len(np.unique(np.column_stack([first, second]), axis=0)) if len(first) else 0
     return both == len(np.unique(first)) == len(np.unique(second))
 
 
 def _same_level(new: QuasiColumn, old: QuasiColumn, level: int, kept: IntArray, before: IntArray) -> int:
-    """The level at which the same published rows are together as at a level of the recorded hierarchy."""
+    """The level that groups the published rows as a level of the recorded hierarchy does."""
     if level == old.coded.height:
         return new.coded.height
     codes, nodes = new.codes[kept], old.coded.levels[level][old.codes[before]]
@@ -239,7 +239,7 @@ def _same_level(new: QuasiColumn, old: QuasiColumn, level: int, kept: IntArray, 
 
 
 def _same_cut(new: QuasiColumn, old: QuasiColumn, cut: IntArray, kept: IntArray, before: IntArray) -> IntArray:
-    """The cut through a hierarchy at which the same published rows are together."""
+    """The cut through a hierarchy that groups the published rows in the same way."""
     found = np.zeros(new.coded.size, dtype=np.int64)
     codes, of_row = new.codes[kept].astype(np.int64), old.codes[before].astype(np.int64)
     for level in np.unique(cut[of_row]).tolist():
@@ -258,7 +258,7 @@ def _cut_nodes(column: QuasiColumn, cut: IntArray, codes: IntArray) -> IntArray:
 
 
 def by_content(table: pa.Table, plan: Plan) -> Plan:
-    """Return a plan that replays decisions on rows that stand in another order, as Spark's do; others as they are."""
+    """Return a plan that replays decisions on rows in another order, as on Spark; other plans unchanged."""
     if not isinstance(plan.algorithm, _Replay):
         return plan
     replay = _ReplayContent(plan.algorithm, local.problem_of(table, plan))

@@ -1,4 +1,4 @@
-"""How a check fails: with a sentence, also under ``python -O``."""
+"""Assertions with a sentence, which also work under ``python -O``."""
 
 from __future__ import annotations
 

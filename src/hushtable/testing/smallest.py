@@ -1,4 +1,4 @@
-"""A broken promise, told by the check that found it and by the smallest table that shows it."""
+"""Report a broken promise with the check that found it and the smallest table that shows it."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ _TABLES = 6
 
 
 def tried(check: Callable[..., R], subject: Any, call: Callable[[Case], R], case: Case) -> R:
-    """Return what a check finds on a case; where it fails, name it and show the smallest random table that fails.
+    """Return the result of a check on a case; if it fails, name it and show the smallest random table that fails.
 
     Parameters
     ----------
     check : callable
-        Its name is told.
+        The error names it.
     subject : object
-        What is checked: a model, an algorithm.
+        The object under test: a model or an algorithm.
     call : callable
         Runs the check on a case.
     case : Case
@@ -32,7 +32,7 @@ def tried(check: Callable[..., R], subject: Any, call: Callable[[Case], R], case
     Raises
     ------
     AssertionError
-        With the check, its sentence and the table. All values of it are made up.
+        With the check, its sentence and the table. All of its values are invented.
     """
     try:
         return call(case)
@@ -49,7 +49,7 @@ def tried(check: Callable[..., R], subject: Any, call: Callable[[Case], R], case
 
 
 def _smallest(call: Callable[[Case], Any], case: Case, error: Exception) -> tuple[Case, str]:
-    """The smallest of some tables on which the same goes wrong, and how; the given one where none is smaller."""
+    """The smallest of some tables with the same failure, and its message; the given table if none is smaller."""
     for rows in (size for size in _SIZES if size < case.table.num_rows):
         for seed in range(_TABLES):
             small = random_case(seed, rows, missing=case.columns.missing, entity=case.columns.entity is not None)

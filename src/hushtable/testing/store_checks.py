@@ -1,4 +1,4 @@
-"""Every store of tuples gives the same answers, and so the same groups."""
+"""Every store of tuples gives the same answers, and therefore the same groups."""
 
 from __future__ import annotations
 
@@ -38,17 +38,17 @@ def check_store(
     most: int = 10,
     asked: Counter[str] | None = None,
 ) -> Answer:
-    """Run an algorithm on a store, and on records at hand: the same groups, or a refusal that the store states.
+    """Run an algorithm on a store and on local records: expect the same groups, or a refusal by the store.
 
     Parameters
     ----------
     models, algorithm, case
     make : callable, optional
-        Returns a store, given the case, its plan and the two limits. Every answer of it is compared with that of a
-        store in plain Python, which is checked alone where none is given.
+        Returns a store, given the case, its plan and the two limits. Each of its answers is compared with that of a
+        store in plain Python. Defaults to checking only the latter.
     suppression : float
     driver, most : int
-        Combinations that may be here, and records or combinations of a group that one task takes.
+        Most combinations on the driver, and most records or combinations of a group in one task.
     asked : Counter, optional
         Counts the questions.
 
@@ -98,7 +98,7 @@ def _tried(call: Callable[[], Partition]) -> Partition | HushtableError:
 
 
 def _alike(one: AnyArray, other: AnyArray) -> bool:
-    """Whether two labelings put the same rows together and leave out the same."""
+    """Whether two labelings define the same groups and suppress the same rows."""
     if not np.array_equal(one < 0, other < 0):
         return False
     pairs = set(zip(one.tolist(), other.tolist(), strict=True))
@@ -106,9 +106,9 @@ def _alike(one: AnyArray, other: AnyArray) -> bool:
 
 
 def _same(what: str, mine: Sequence[AnyArray], theirs: Sequence[AnyArray]) -> None:
-    """Compare columns of entries, whatever their order."""
+    """Compare columns of entries in any order."""
     one, other = (sorted(zip(*(np.asarray(c).tolist() for c in side), strict=True)) for side in (mine, theirs))
-    require(one == other, f"a store answers otherwise: {what}")
+    require(one == other, f"a store gives another answer: {what}")
 
 
 def _entries(counts: Any, names: Sequence[str]) -> list[AnyArray]:
@@ -116,7 +116,7 @@ def _entries(counts: Any, names: Sequence[str]) -> list[AnyArray]:
 
 
 class _Paired:
-    """Two stores that are asked the same; the second one's answers are given."""
+    """Two stores that get the same questions; returns the answers of the second."""
 
     def __init__(self, store: Any, twin: PlainStore) -> None:
         self._store, self._twin = store, twin
@@ -157,7 +157,7 @@ class _Paired:
 class _PairedTuples:
     def __init__(self, store: Any, twin: PlainTuples) -> None:
         self._store, self._twin = store, twin
-        require(len(store) == len(twin) and store.fits == twin.fits, "a store rolls up otherwise")
+        require(len(store) == len(twin) and store.fits == twin.fits, "a store rolls up differently")
         require(store.levels.tolist() == twin.levels.tolist(), "a store rolls up to another node")
 
     def __len__(self) -> int:
@@ -173,7 +173,7 @@ class _PairedTuples:
         theirs = self._twin.bring(keep=keep)
         mine = self._store.bring()
         for one, other in zip(_columns(mine), _columns(theirs), strict=True):
-            require(np.array_equal(one, other), "a store brings other combinations, or in another order")
+            require(np.array_equal(one, other), "a store returns other combinations, or in another order")
         return theirs
 
     def pieces(self) -> Iterator[Brought]:
@@ -225,15 +225,15 @@ class _PairedGroups:
 
     def kinds(self) -> Any:
         theirs, mine = self._twin.kinds(), self._store.kinds()
-        require(mine.stats.units.tolist() == theirs.stats.units.tolist(), "a store tells other kinds")
+        require(mine.stats.units.tolist() == theirs.stats.units.tolist(), "a store returns other kinds")
         for key, values in theirs.values.items():
-            require(np.array_equal(mine.values[key], values), "a store tells other kinds")
+            require(np.array_equal(mine.values[key], values), "a store returns other kinds")
         return theirs
 
     def extents(self, groups: IntArray) -> Any:
         theirs = self._twin.extents(groups)
         for one, other in zip(self._store.extents(groups), theirs, strict=True):
-            require(np.array_equal(one, other), "a store measures groups otherwise")
+            require(np.array_equal(one, other), "a store measures groups differently")
         return theirs
 
     def branches(self, *arguments: Any) -> Any:
@@ -252,7 +252,7 @@ class _PairedGroups:
 
 
 def _totals(counts: Any, keys: Sequence[Key]) -> list[AnyArray]:
-    """Add up entries that differ in what was not asked for."""
+    """Sum entries that differ only in irrelevant columns."""
     found: Counter[tuple[int, ...]] = Counter()
     columns = [counts.group, counts.column, counts.code, *(counts.values[key] for key in keys)]
     for *entry, units in zip(*(c.tolist() for c in columns), counts.units.tolist(), strict=True):

@@ -1,4 +1,4 @@
-"""The streaming engine writes what the local engine writes, or is refused for a stated reason."""
+"""The streaming engine writes the same as the local engine, or refuses with a stated reason."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def small_pieces(rows: int = 7) -> Iterator[None]:
 def check_streamed(
     models: Sequence[PrivacyModel], algorithm: Algorithm, case: Case, *, suppression: float = 0.0
 ) -> Answer:
-    """The same file, plan and seed: the same bytes from both engines, or the same refusal."""
+    """For the same file, plan and seed, both engines write the same bytes or refuse in the same way."""
     case = case.suited(algorithm)
     try:
         plan = case.plan(models, algorithm, suppression=suppression, seed=7)
@@ -68,7 +68,7 @@ def _check_refused(folder: Path, plan: Plan) -> None:
         stream.run_files([folder / "t.parquet"], plan, folder / "out")
     except IncompatibleError:
         return
-    require(False, f"{plan.algorithm.name} is streamed although it cannot be")
+    require(False, f"{plan.algorithm.name} was streamed although it does not support that")
 
 
 def _check_same_error(folder: Path, plan: Plan, error: HushtableError) -> None:
@@ -76,6 +76,6 @@ def _check_same_error(folder: Path, plan: Plan, error: HushtableError) -> None:
         stream.run_files([folder / "t.parquet"], plan, folder / "out")
     except HushtableError as found:
         require(str(found) == str(error), f"streaming ends with another error: {type(found).__name__}")
-        require(sorted(p.name for p in folder.iterdir()) == ["t.parquet"], "a refused run leaves something behind")
+        require(sorted(p.name for p in folder.iterdir()) == ["t.parquet"], "a refused run leaves files behind")
         return
-    require(False, "streaming makes a release where there is none")
+    require(False, "streaming makes a release although the local engine makes none")

@@ -33,7 +33,7 @@ _REPEATS: tuple[Callable[..., Answer], ...] = (check_orders, check_same_bytes, c
 
 
 def cases(tables: int, seed: int = 0) -> Iterator[Case]:
-    """Yield random cases that differ in size, published form, meaning of gaps and in what counts as a person."""
+    """Yield random cases that differ in size, published form, meaning of gaps and the definition of a person."""
     styles, meanings = chosen_forms(), list(Missing)
     for i in range(tables):
         yield random_case(
@@ -46,32 +46,32 @@ def cases(tables: int, seed: int = 0) -> Iterator[Case]:
 
 
 def tiny_cases(tables: int, seed: int = 0) -> Iterator[Case]:
-    """Yield cases whose partitions can all be tried."""
+    """Yield cases that are small enough to try all partitions."""
     for i in range(tables):
         yield random_case(seed + i, 2 + (seed + i) % 4, entity=(seed + i) % 5 == 4, others=1)
 
 
 def check_model(model: ModelOrClass, *, tables: int = 4, seed: int = 0) -> Counter[str]:
-    """Check all that a privacy model promises, alone and under every registered algorithm.
+    """Check the contract of a privacy model, alone and under every registered algorithm.
 
     Parameters
     ----------
     model : class or instance
-        Of a class, examples are drawn from its declared parameters.
+        For a class, examples are drawn from its declared parameters.
     tables : int
-        How many random tables.
+        Number of random tables.
     seed : int
-        Of the first table.
+        Seed of the first table.
 
     Returns
     -------
     Counter
-        How often each check really tried something.
+        How often each check actually tested something.
 
     Raises
     ------
     AssertionError
-        With the check, a sentence on the promise that was broken, and the smallest table that shows it.
+        With the check, a sentence about the broken promise, and the smallest table that shows it.
 
     Examples
     --------
@@ -98,26 +98,26 @@ def check_model(model: ModelOrClass, *, tables: int = 4, seed: int = 0) -> Count
 
 
 def check_algorithm(algorithm: AlgorithmOrClass, *, tables: int = 2, seed: int = 0) -> Counter[str]:
-    """Check all that an algorithm promises, under every registered model.
+    """Check the contract of an algorithm, under every registered model.
 
     Parameters
     ----------
     algorithm : class or instance
         A class is built with its default parameters.
     tables : int
-        How many random tables for every model.
+        Number of random tables for every model.
     seed : int
-        Of the first table.
+        Seed of the first table.
 
     Returns
     -------
     Counter
-        How often each answer was given and each check made.
+        How often each answer and each check occurred.
 
     Raises
     ------
     AssertionError
-        With a sentence on the promise that was broken.
+        With a sentence about the broken promise.
     """
     done: Counter[str] = Counter()
     for model in known_models.values():

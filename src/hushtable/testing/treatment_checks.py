@@ -1,4 +1,4 @@
-"""What every treatment promises: one value for each row, the same in any row order, by secret coins alone."""
+"""The contract of every treatment: one value per row, independent of row order, random only by secret coins."""
 
 from __future__ import annotations
 
@@ -29,25 +29,25 @@ _ORDER = ("low", "middle", "high", "top")
 
 
 def check_treatment(treatment: Treatment | type[Treatment], *, seed: int = 0) -> int:
-    """Check all that a treatment promises, on every kind of column that it takes.
+    """Check the contract of a treatment, on every kind of column that it supports.
 
     Parameters
     ----------
     treatment : class or instance
-        A class is built with its default parameters. Other columns that it names are ``amount``, ``size`` and
-        ``town``; the treated one is ``treated``, and ``person`` says whose a row is.
+        A class is built with its default parameters. Other columns that it names are ``amount``, ``size`` and ``town``;
+        the treated one is ``treated``, and ``person`` identifies the person of a row.
     seed : int
-        Of the tables.
+        Seed of the tables.
 
     Returns
     -------
     int
-        How many kinds of column it was tried on.
+        Number of kinds of columns that were tested.
 
     Raises
     ------
     AssertionError
-        With a sentence on the promise that was broken.
+        With a sentence about the broken promise.
 
     Examples
     --------
@@ -57,7 +57,7 @@ def check_treatment(treatment: Treatment | type[Treatment], *, seed: int = 0) ->
     """
     built = treatment if isinstance(treatment, Treatment) else treatment.build({})
     name = built.name
-    require(built.promise.strip(), f"{name} does not say what it promises")
+    require(built.promise.strip(), f"{name} does not state its promise")
     for kind in Kind:
         if kind in built.kinds:
             for missing in (False, True):
@@ -110,7 +110,7 @@ def _check_kind(treatment: Treatment, kind: Kind, seed: int, missing: bool) -> N
         shuffled = treated(table.take(pa.array(order)), plan)
     with _secret(2):
         other = treated(table, plan)
-    require(found.column_names == table.column_names, f"{name} changes which columns there are")
+    require(found.column_names == table.column_names, f"{name} changes the set of columns")
     require(found.drop_columns([COLUMN]).equals(table.drop_columns([COLUMN])), f"{name} changes another column")
     require(found.num_rows == table.num_rows, f"{name} changes the number of rows")
     before, after = table.column(COLUMN).combine_chunks(), found.column(COLUMN).combine_chunks()
@@ -118,7 +118,7 @@ def _check_kind(treatment: Treatment, kind: Kind, seed: int, missing: bool) -> N
     require(found.equals(again), f"{name} gives another result the second time")
     rows = [sorted(map(str, t.drop_columns(["person"]).to_pylist())) for t in (found, shuffled)]
     require(rows[0] == rows[1], f"{name} depends on the order of the rows")
-    require(treatment.draws != found.equals(other), f"{name} does not say truly whether it draws by secret coins")
+    require(treatment.draws != found.equals(other), f"{name} declares wrongly whether it draws secret coins")
     require(prepared(found, plan.columns[1], plan).kind is kind, f"{name} makes another kind of column")
     if not treatment.draws:
         pairs = set(zip(before.to_pylist(), after.to_pylist(), strict=True))
@@ -136,7 +136,7 @@ def _check_refused(treatment: Treatment, kind: Kind, seed: int) -> None:
 
 @contextmanager
 def _secret(number: int) -> Iterator[None]:
-    """Use a secret that is known for as long as it takes."""
+    """Use a known secret inside the block."""
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder, "secret")
         path.write_bytes(bytes([number]) * LENGTH)

@@ -18,13 +18,13 @@ from dataclasses import dataclass
 from typing import Annotated, ClassVar, Literal
 
 from hushtable.utility.base import Comparison
-from hushtable.utility.classification import CLASSIFIERS, DEFAULT_CLASSIFIER, Classification
+from hushtable.utility.classification import CLASSIFIERS, DEFAULT_CLASSIFIER, ClassificationMeasure
 
 __all__ = ["Accuracy"]
 
 
 @dataclass(frozen=True)
-class Accuracy(Classification):
+class Accuracy(ClassificationMeasure):
     """Accuracy on original records of a classifier trained on the release only.
 
     Parameters

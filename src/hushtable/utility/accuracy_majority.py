@@ -17,13 +17,13 @@ from typing import ClassVar
 import numpy as np
 
 from hushtable.utility.base import Comparison
-from hushtable.utility.classification import Classification
+from hushtable.utility.classification import ClassificationMeasure
 
 __all__ = ["AccuracyMajority"]
 
 
 @dataclass(frozen=True)
-class AccuracyMajority(Classification):
+class AccuracyMajority(ClassificationMeasure):
     """Accuracy on original records of always guessing the most frequent target.
 
     Examples

@@ -15,13 +15,13 @@ from dataclasses import dataclass
 from typing import Annotated, ClassVar, Literal
 
 from hushtable.utility.base import Comparison
-from hushtable.utility.classification import CLASSIFIERS, DEFAULT_CLASSIFIER, Classification
+from hushtable.utility.classification import CLASSIFIERS, DEFAULT_CLASSIFIER, ClassificationMeasure
 
 __all__ = ["AccuracyOriginal"]
 
 
 @dataclass(frozen=True)
-class AccuracyOriginal(Classification):
+class AccuracyOriginal(ClassificationMeasure):
     """Accuracy on original records of a classifier trained on original records.
 
     Parameters

@@ -12,6 +12,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
+from hushtable.table.losses import average_class_size
 from hushtable.utility.base import Comparison, Measure
 
 __all__ = ["AverageClassSize"]
@@ -32,4 +33,4 @@ class AverageClassSize(Measure):
 
     def compute(self, comparison: Comparison) -> float:
         """Divide once."""
-        return comparison.n / (comparison.n_classes + (comparison.n_suppressed > 0))
+        return average_class_size(comparison.n, comparison.n_classes, comparison.n_suppressed)

@@ -28,7 +28,15 @@ from hushtable.table.coded_columns import scaled_numbers
 from hushtable.table.encoded import SensitiveColumn
 from hushtable.utility.base import Comparison, Measure
 
-__all__ = ["CLASSIFIERS", "DEFAULT_CLASSIFIER", "MOST_VALUES", "Classification", "ColumnFeatures", "Examples", "Task"]
+__all__ = [
+    "CLASSIFIERS",
+    "DEFAULT_CLASSIFIER",
+    "MOST_VALUES",
+    "ClassificationMeasure",
+    "ColumnFeatures",
+    "Examples",
+    "Task",
+]
 
 CLASSIFIERS = {"tree": "a decision tree of depth 10 at most", "logistic": "logistic regression"}
 DEFAULT_CLASSIFIER: Literal["tree"] = "tree"
@@ -198,7 +206,7 @@ def _fit(train: Examples, model: str, seed: int) -> Any:
 
 
 @dataclass(frozen=True)
-class Classification(Measure, ABC):
+class ClassificationMeasure(Measure, ABC):
     """Base of the accuracy measures.
 
     Parameters

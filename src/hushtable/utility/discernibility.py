@@ -14,6 +14,7 @@ from typing import Annotated, ClassVar
 
 import numpy as np
 
+from hushtable.table.losses import discernibility, squared_sizes
 from hushtable.utility.base import Comparison, Measure
 
 __all__ = ["Discernibility"]
@@ -42,7 +43,6 @@ class Discernibility(Measure):
     name: ClassVar[str] = "discernibility"
 
     def compute(self, comparison: Comparison) -> float:
-        """Add the squares of the distinct sizes as Python integers, which do not overflow."""
-        sizes, times = np.unique(comparison.sizes, return_counts=True)
-        total: int = sum(t * s * s for s, t in zip(sizes.tolist(), times.tolist(), strict=True))
-        return total + (comparison.n_suppressed * comparison.n if self.suppressed else 0)
+        """Add the squares of sizes as integers."""
+        squares = squared_sizes(comparison.sizes, np.ones_like(comparison.sizes))
+        return discernibility(squares, comparison.n_suppressed if self.suppressed else 0, comparison.n)

@@ -17,7 +17,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from functools import partial
 from typing import ClassVar
 
 import numpy as np
@@ -62,29 +61,19 @@ class KLDivergence(Measure):
             lost = np.log2(left_out / everybody)
             lost -= sum(float(np.log2(c.column.coded.size)) for c in cells)
         of_class = [comparison.by_class(j, np.arange(len(comparison.cells[j])))[real] for j in order]
-        divergence = partial(_divergence, everybody, order, cells, of_class, weight, lost)
+
+        def divergence(columns: Sequence[AnyArray], records: AnyArray) -> FloatArray:
+            """Return the sum over some tuples."""
+            trie = Trie.of([columns[j] for j in order], [c.column.coded.size for c in cells])
+            p = np.empty(len(records))
+            p[trie.numbers] = records / everybody
+            q = np.full(len(p), lost)
+            for group, row in covered_tuples(trie, cells, of_class):
+                np.logaddexp2.at(q, row, weight[group])
+            return np.array([(p * (np.log2(p) - q)).sum()])
+
         # rounding may leave a hair below 0
         return max(float(comparison.over_tuples(divergence)[0]), 0.0)
-
-
-def _divergence(
-    everybody: float,
-    order: Sequence[int],
-    cells: Sequence[Cells],
-    of_class: Sequence[IntArray],
-    weight: FloatArray,
-    lost: float,
-    columns: Sequence[AnyArray],
-    records: AnyArray,
-) -> FloatArray:
-    """Return the sum over some tuples."""
-    trie = Trie.of([columns[j] for j in order], [c.column.coded.size for c in cells])
-    p = np.empty(len(records))
-    p[trie.numbers] = records / everybody
-    q = np.full(len(p), lost)
-    for group, row in covered_tuples(trie, cells, of_class):
-        np.logaddexp2.at(q, row, weight[group])
-    return np.array([(p * (np.log2(p) - q)).sum()])
 
 
 # All pairs of a class and an original tuple that its cells cover, without trying all of them.

@@ -14,8 +14,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-import numpy as np
-
+from hushtable.table.losses import of_log_ncp, to_log_ncp
 from hushtable.utility.base import Comparison, Measure
 from hushtable.utility.ncp import ncp_of_columns
 
@@ -36,5 +35,5 @@ class Loss(Measure):
     name: ClassVar[str] = "loss"
 
     def compute(self, comparison: Comparison) -> float:
-        """Average logarithms; exact near 0."""
-        return float(np.expm1(np.log1p(ncp_of_columns(comparison)).mean()))
+        """Average logarithms."""
+        return float(of_log_ncp(to_log_ncp(ncp_of_columns(comparison)).mean()))

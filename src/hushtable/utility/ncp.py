@@ -17,6 +17,7 @@ from typing import Annotated, ClassVar
 import numpy as np
 
 from hushtable.arrays import FloatArray
+from hushtable.table.losses import ncp
 from hushtable.utility.base import Comparison, Measure
 
 __all__ = ["Ncp", "ncp_of_columns"]
@@ -33,7 +34,7 @@ def ncp_of_columns(comparison: Comparison) -> FloatArray:
     """
     return np.array(
         [
-            comparison.mean_over_records(j, (cells.leaves - 1) / max(cells.column.coded.size - 1, 1), suppressed=1.0)
+            comparison.mean_over_records(j, ncp(cells.column.coded, cells.leaves), suppressed=1.0)
             for j, cells in enumerate(comparison.cells)
         ]
     )
@@ -61,8 +62,8 @@ class Ncp(Measure):
 
     def compute(self, comparison: Comparison) -> float:
         """Average the columns' NCP."""
-        ncp = ncp_of_columns(comparison)
+        columns = ncp_of_columns(comparison)
         if not self.weighted:
-            return float(ncp.mean())
+            return float(columns.mean())
         weights = comparison.weights
-        return float((ncp * weights).sum() / weights.sum()) if weights.sum() > 0 else float("nan")
+        return float((columns * weights).sum() / weights.sum()) if weights.sum() > 0 else float("nan")

@@ -16,6 +16,7 @@ from typing import ClassVar
 
 import numpy as np
 
+from hushtable.table.losses import lost_precision
 from hushtable.utility.base import Comparison, Measure
 
 __all__ = ["Prec"]
@@ -37,10 +38,9 @@ class Prec(Measure):
 
     def compute(self, comparison: Comparison) -> float:
         """Average ``h / H`` over records, then over columns."""
-        lost = [
-            comparison.mean_over_records(j, cells.height / cells.column.coded.height, suppressed=1.0)
-            if cells.column.coded.height
-            else 0.0
-            for j, cells in enumerate(comparison.cells)
-        ]
+        lost = []
+        for j, cells in enumerate(comparison.cells):
+            coded = cells.column.coded
+            everything = float(lost_precision(coded, np.array(coded.height)))
+            lost.append(comparison.mean_over_records(j, lost_precision(coded, cells.height), suppressed=everything))
         return 1.0 - float(np.mean(lost))

@@ -11,11 +11,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from hushtable.algorithms.partition.children import depth_first
 from hushtable.arrays import AnyArray, IntArray
 from hushtable.kernels.members import CostTables, box_costs
 from hushtable.schema.columns import Cover
 from hushtable.table.encoded import SCALE, EncodedTable, QuasiColumn
+from hushtable.table.losses import ncp
 
 __all__ = ["CellCosts"]
 
@@ -51,7 +51,7 @@ class CellCosts:
                 nodes.append(np.arange(coded.size, dtype=np.int64))
                 costs.append(_cost(column, np.arange(1, coded.size + 1)))
             else:
-                rank = depth_first(coded)
+                rank = coded.depth_first
                 back = np.argsort(rank)
                 codes[:, j] = rank[column.codes[rows]]
                 height[j] = coded.height
@@ -70,5 +70,4 @@ class CellCosts:
 
 
 def _cost(column: QuasiColumn, leaves: IntArray) -> IntArray:
-    share = (leaves - 1) / max(column.coded.size - 1, 1)
-    return np.rint(share * (SCALE * column.weight)).astype(np.int64)
+    return np.rint(ncp(column.coded, leaves) * (SCALE * column.weight)).astype(np.int64)

@@ -45,10 +45,10 @@ import numpy as np
 from hushtable.algorithms.base import Partition, Problem, Reads, Recoding
 from hushtable.algorithms.cluster.blocks import cut_blocks
 from hushtable.algorithms.cluster.costs import CellCosts
-from hushtable.algorithms.cluster.leftovers import join_rows, merge_until_satisfied
+from hushtable.algorithms.cluster.leftovers import Clusters, join_rows, merge_until_satisfied
 from hushtable.algorithms.kinds import Kinds, add_groups, helpful
-from hushtable.algorithms.partition.shave import shave
-from hushtable.algorithms.refinable import Refinable
+from hushtable.algorithms.refining.refinable import Refinable
+from hushtable.algorithms.shave import shave
 from hushtable.algorithms.trim import trim
 from hushtable.arrays import BoolArray, IntArray
 from hushtable.kernels.grouping import group_rows, number_rows
@@ -109,7 +109,7 @@ class KMember(Refinable):
         everything = np.full(table.n_rows, -1, dtype=np.int64)
         everything[rows] = labels
         stats = table.stats_of(everything, n, model.histogram_keys())
-        labels, n = join_rows(problem, groupwise, kinds, costs, kind, block, labels, n, stats)
+        labels, n = join_rows(problem, groupwise, kinds, kind, block, Clusters(costs, labels, n, stats))
         merged = merge_until_satisfied(problem, costs, labels, n, rows)
         if merged is None:
             raise self.not_found(problem)

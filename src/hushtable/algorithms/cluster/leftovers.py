@@ -47,7 +47,7 @@ class Clusters:
     """
 
     def __init__(self, costs: CellCosts, labels: IntArray, n: int, stats: GroupStats) -> None:
-        self._costs = costs
+        self.costs, self.labels = costs, labels
         rows, offsets = group_rows(labels, n)
         self.low, self.high = bounds(costs.codes[rows], offsets[:-1], offsets[1:])
         self.rows = np.diff(offsets)
@@ -59,7 +59,7 @@ class Clusters:
 
     def rise(self, low: IntArray, high: IntArray, rows: int, cost: int, among: IntArray) -> IntArray:
         """Return the increase of the total cost if a box of ``rows`` rows joins each of these groups."""
-        joint = self._costs.boxes(np.minimum(self.low[among], low), np.maximum(self.high[among], high))
+        joint = self.costs.boxes(np.minimum(self.low[among], low), np.maximum(self.high[among], high))
         rise: IntArray = joint * (self.rows[among] + rows) - self.cost[among] * self.rows[among] - cost * rows
         return rise
 
@@ -68,21 +68,19 @@ class Clusters:
         self.low[group] = np.minimum(self.low[group], low)
         self.high[group] = np.maximum(self.high[group], high)
         self.rows[group] += rows
-        self.cost[group] = self._costs.boxes(self.low[[group]], self.high[[group]])[0]
+        self.cost[group] = self.costs.boxes(self.low[[group]], self.high[[group]])[0]
 
 
 def join_rows(
-    problem: Problem, model: AllOf, kinds: Kinds, costs: CellCosts, kind: IntArray, block: IntArray,
-    labels: IntArray, n: int, stats: GroupStats,
-) -> tuple[IntArray, int]:  # fmt: skip
+    problem: Problem, model: AllOf, kinds: Kinds, kind: IntArray, block: IntArray, groups: Clusters
+) -> tuple[IntArray, int]:
     """Return the labels after every leftover row joins a cluster of its block, or a new group."""
-    labels = labels.copy()
+    labels, n = groups.labels.copy(), len(groups)
     left = np.flatnonzero(labels < 0)
     if not len(left):
         return labels, n
     any_record = Monotone.ADD in model.flags
     by_block, starts = _clusters_of(labels, block, n)
-    groups = Clusters(costs, labels, n, stats)
     refused = []
     for step, row in enumerate(left.tolist()):
         if step % 256 == 0:
@@ -94,7 +92,7 @@ def join_rows(
         if not len(among):
             refused.append(row)
             continue
-        box = costs.codes[row].astype(np.int64)
+        box = groups.costs.codes[row].astype(np.int64)
         best = int(among[np.argmin(groups.rise(box, box, 1, 0, among))])
         groups.absorb(best, box, box, 1)
         labels[row] = best
@@ -133,7 +131,8 @@ def without_costly(problem: Problem, partition: Partition) -> Partition:
         number = np.full(n, -1, dtype=np.int64)
         number[others] = np.arange(n - 1)
         kept = stats.take(others)
-        joined, count = join_rows(problem, model, kinds, costs, kind, block, number[labels], n - 1, kept)
+        rest = Clusters(costs, number[labels], n - 1, kept)
+        joined, count = join_rows(problem, model, kinds, kind, block, rest)
         after = Clusters(costs, joined, count, kept)
         # a block without a group keeps its records together, which need not satisfy the model
         if count > n - 1 or int((after.cost * after.rows).sum()) >= int(total.sum()):

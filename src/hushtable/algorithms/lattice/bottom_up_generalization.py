@@ -39,7 +39,7 @@ from typing import ClassVar
 import numpy as np
 
 from hushtable.algorithms.base import Partition, Problem
-from hushtable.algorithms.lattice.cuts import CutAlgorithm, CutTable, Groups
+from hushtable.algorithms.lattice.cuts import CutAlgorithm, CutGroups, CutTable
 from hushtable.arrays import IntArray
 
 __all__ = ["BottomUpGeneralization"]
@@ -83,7 +83,7 @@ class BottomUpGeneralization(CutAlgorithm):
 
 
 def _candidates(
-    table: CutTable, cut: Sequence[IntArray], groups: Groups, j: int
+    table: CutTable, cut: Sequence[IntArray], groups: CutGroups, j: int
 ) -> Iterator[tuple[float, int, int, int]]:
     """The generalizations of one column, as (I / P, -P, column, node)."""
     tree = table.trees[j]

@@ -16,7 +16,7 @@ from functools import cached_property
 
 import numpy as np
 
-from hushtable.algorithms.lattice.space import Space
+from hushtable.algorithms.lattice.space import SearchSpace
 from hushtable.algorithms.lattice.tuples import Tuples
 from hushtable.algorithms.store import Rolled
 from hushtable.arrays import AnyArray, IntArray
@@ -34,7 +34,7 @@ Columns = tuple[int, ...]
 
 
 @dataclass(frozen=True)
-class _View:
+class _Projected:
     """Tuples at the levels to which they were rolled up, which replace the leaves."""
 
     cube: Callable[[Columns, Sequence[int]], IntArray]
@@ -68,9 +68,9 @@ class _View:
         return small_group_units(leaf, self.lut, self.starts, self.sizes, columns, minimum)
 
 
-def _view(space: Space, tuples: Tuples | Rolled) -> _View:
+def _view(space: SearchSpace, tuples: Tuples | Rolled) -> _Projected:
     if not tuples.levels.any():
-        return _View(tuples.cube, len(tuples), np.zeros_like(space.heights), space.lut, space.starts, space.sizes)
+        return _Projected(tuples.cube, len(tuples), np.zeros_like(space.heights), space.lut, space.starts, space.sizes)
     starts, sizes = np.zeros_like(space.starts), np.zeros_like(space.sizes)
     parts, columns, at = [], [], 0
     for j, level in enumerate(tuples.levels.tolist()):
@@ -89,21 +89,26 @@ def _view(space: Space, tuples: Tuples | Rolled) -> _View:
             return tuples.cube(chosen, leaves)
         return leaf_cube([columns[j] for j in chosen], tuples.units, leaves)
 
-    return _View(cube, len(tuples), tuples.levels, np.concatenate(parts), starts, sizes)
+    return _Projected(cube, len(tuples), tuples.levels, np.concatenate(parts), starts, sizes)
 
 
-def _table(space: Space, j: int, level: int) -> AnyArray:
+def _table(space: SearchSpace, j: int, level: int) -> AnyArray:
     start = int(space.starts[j, level])
     return space.lut[start : start + int(space.leaves[j])]
 
 
-def projectable(space: Space, columns: Columns) -> bool:
+def projectable(space: SearchSpace, columns: Columns) -> bool:
     """Whether the projection on these columns has few enough combinations of nodes, over all their levels."""
     return _view(space, space.root).projectable(columns)
 
 
 def project(
-    space: Space, minimum: int, columns: int, nodes: AnyArray, lost: IntArray, source: Tuples | Rolled | None = None
+    space: SearchSpace,
+    minimum: int,
+    columns: int,
+    nodes: AnyArray,
+    lost: IntArray,
+    source: Tuples | Rolled | None = None,
 ) -> IntArray:
     """Raise the lower bounds ``lost`` of some nodes by the projections on all sets of ``columns`` columns.
 
@@ -123,7 +128,7 @@ def project(
     return lost
 
 
-def _cubes(view: _View, columns: int) -> Iterator[tuple[Columns, IntArray]]:
+def _cubes(view: _Projected, columns: int) -> Iterator[tuple[Columns, IntArray]]:
     """Every projection on this many columns, with joint counts of its leaves."""
     wanted = {c for c in itertools.combinations(range(view.d), columns) if view.projectable(c)}
     if columns == 2:
@@ -139,7 +144,7 @@ def _cubes(view: _View, columns: int) -> Iterator[tuple[Columns, IntArray]]:
         yield chosen, view.leaf_cube(chosen)
 
 
-def _triples(view: _View, pairs: set[Columns]) -> list[Columns]:
+def _triples(view: _Projected, pairs: set[Columns]) -> list[Columns]:
     """Triples with few combinations that contain two or three of these pairs not contained in another."""
     most = min(view.n // SPARSE, MOST_KEYS)
     left: set[Columns] = set(pairs)
@@ -158,7 +163,7 @@ def _triples(view: _View, pairs: set[Columns]) -> list[Columns]:
     return out
 
 
-def forced_units(space: Space, minimum: int, columns: Columns) -> IntArray:
+def forced_units(space: SearchSpace, minimum: int, columns: Columns) -> IntArray:
     """Return the units in groups of a projection that are too small, for every combination of its columns' levels."""
     view = _view(space, space.root)
     return view.forced(view.leaf_cube(columns), columns, minimum)

@@ -8,8 +8,8 @@ from hushtable.algorithms.lattice.bounds import project
 from hushtable.algorithms.lattice.climb import Limit
 from hushtable.algorithms.lattice.judge import Judge
 from hushtable.algorithms.lattice.objectives import CellObjective
-from hushtable.algorithms.lattice.space import Space
-from hushtable.algorithms.lattice.verdict import Verdict
+from hushtable.algorithms.lattice.space import SearchSpace
+from hushtable.algorithms.lattice.verdict import NodeVerdict
 from hushtable.arrays import AnyArray, BoolArray, FloatArray, IntArray
 from hushtable.kernels.cubes import related
 
@@ -43,10 +43,10 @@ SHORTEN = 0.7
 """The arrays are shortened to the open nodes when these make up this share."""
 
 
-def branch_and_bound(judge: Judge, limit: Limit) -> tuple[Verdict | None, float, bool]:
+def branch_and_bound(judge: Judge, limit: Limit) -> tuple[NodeVerdict | None, float, bool]:
     """Return the best node, a lower bound on the optimum, and whether the search finished."""
     open_ = _Open(judge)
-    best: Verdict | None = None
+    best: NodeVerdict | None = None
     judged = 0
     # where nothing may be suppressed a bound is a verdict, and with many tuples verdicts are dear
     patience = 0 if judge.budget == 0 and len(judge.space.root) >= MANY else PATIENCE
@@ -163,7 +163,7 @@ class _Open:
         self._end = np.cumsum(self._count)
         self._n = len(self.nodes)
 
-    def project_triples(self, best: Verdict | None) -> bool:
+    def project_triples(self, best: NodeVerdict | None) -> bool:
         """Raise the bounds by the projections on three columns, once; False if that has been done."""
         space, judge = self._judge.space, self._judge
         if not self._triples or len(self) < (ENOUGH if self._many and judge.budget else SOME):
@@ -184,7 +184,7 @@ class _Open:
         self._close(np.flatnonzero(~keep))
         return True
 
-    def probe(self, best: Verdict) -> IntArray | None:
+    def probe(self, best: NodeVerdict) -> IntArray | None:
         """The node, open or not, likely to close the most open ones; None if evaluating is cheaper than choosing."""
         judge = self._judge
         if judge.budget == 0 or judge.minimum <= 1 or not self._many:
@@ -225,7 +225,7 @@ class _Open:
         reach = self._reach[middling]
         return self._first(middling[reach == reach.max()])
 
-    def learn(self, verdict: Verdict, best: Verdict | None) -> None:
+    def learn(self, verdict: NodeVerdict, best: NodeVerdict | None) -> None:
         """Close the nodes that a verdict rules out, and raise the bounds of finer and coarser nodes."""
         judge = self._judge
         height = int(verdict.node.sum())
@@ -253,7 +253,7 @@ class _Open:
         over[closed] = True
         self._close(np.flatnonzero(over))
 
-    def _raise_lost(self, nodes: IntArray, verdict: Verdict) -> None:
+    def _raise_lost(self, nodes: IntArray, verdict: NodeVerdict) -> None:
         """Raise the bounds of finer nodes by the suppression that a verdict forces."""
         objective = self._judge.objective
         if verdict.extras is None:
@@ -373,7 +373,7 @@ class Forecast:
 
     Parameters
     ----------
-    space : Space
+    space : SearchSpace
 
     Attributes
     ----------
@@ -381,7 +381,7 @@ class Forecast:
         Standard deviation of the residuals.
     """
 
-    def __init__(self, space: Space) -> None:
+    def __init__(self, space: SearchSpace) -> None:
         self._total = float(space.units)
         self.entropy = np.zeros(space.starts.shape)
         for j, (column, units) in enumerate(zip(space.table.quasi, space.column_units(), strict=True)):

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from hushtable.algorithms.lattice.judge import Judge
-from hushtable.algorithms.lattice.verdict import Verdict
+from hushtable.algorithms.lattice.verdict import NodeVerdict
 from hushtable.arrays import IntArray
 
 __all__ = ["Limit", "climb"]
@@ -49,7 +49,7 @@ class _Late(Exception):
     """The limit is reached."""
 
 
-def climb(judge: Judge, limit: Limit) -> Verdict | None:
+def climb(judge: Judge, limit: Limit) -> NodeVerdict | None:
     """Return a good node, if any.
 
     First, a binary search looks for a node that fits on a chain from bottom to top that raises the widest column at
@@ -57,7 +57,7 @@ def climb(judge: Judge, limit: Limit) -> Verdict | None:
     per unit of cost. From the better of the two, it descends: each step takes the cheapest finer neighbor that still
     fits. Finally, it lowers one level and raises another, as long as that is cheaper.
     """
-    search = _Search(judge, limit)
+    search = _Ascent(judge, limit)
     search.look(judge.space.high)
     try:
         search.halve()
@@ -68,21 +68,21 @@ def climb(judge: Judge, limit: Limit) -> Verdict | None:
     return search.best
 
 
-class _Search:
+class _Ascent:
     def __init__(self, judge: Judge, limit: Limit) -> None:
         self.judge = judge
         self.space = judge.space
         self.limit = limit
-        self.best: Verdict | None = None
+        self.best: NodeVerdict | None = None
 
-    def look(self, node: IntArray) -> Verdict:
+    def look(self, node: IntArray) -> NodeVerdict:
         """Evaluate a node and remember it if it is the best so far."""
         verdict = self.judge.again(node)
         if verdict.fits and (self.best is None or verdict.value < self.best.value):
             self.best = verdict
         return verdict
 
-    def look_all(self, nodes: Iterable[IntArray]) -> list[Verdict]:
+    def look_all(self, nodes: Iterable[IntArray]) -> list[NodeVerdict]:
         """Evaluate nodes until the limit is reached."""
         found = []
         for node in nodes:

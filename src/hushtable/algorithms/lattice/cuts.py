@@ -15,15 +15,16 @@ from typing import Annotated, Any, ClassVar
 import numpy as np
 
 from hushtable.algorithms.base import Algorithm, Partition, Problem, Reads, Recoding
-from hushtable.algorithms.lattice.space import Space
+from hushtable.algorithms.lattice.space import SearchSpace
 from hushtable.arrays import BoolArray, FloatArray, IntArray
 from hushtable.errors import ParameterError, did_you_mean
 from hushtable.hierarchy.base import Coded
 from hushtable.kernels.grouping import number_rows
 from hushtable.kernels.tuples import group_tuples
+from hushtable.table.losses import ncp
 from hushtable.table.stats import Histogram
 
-__all__ = ["CutAlgorithm", "CutTable", "Groups", "NodeTree"]
+__all__ = ["CutAlgorithm", "CutGroups", "CutTable", "NodeTree"]
 
 
 @dataclass(frozen=True)
@@ -46,7 +47,7 @@ class CutAlgorithm(Algorithm):
 
 
 @dataclass(frozen=True)
-class Groups:
+class CutGroups:
     """The groups of a cut.
 
     Attributes
@@ -80,7 +81,7 @@ class CutTable:
     def __init__(self, problem: Problem, target: str | None = None) -> None:
         problem = problem.collapsed("a cut through the hierarchies is moved node by node")
         self.problem = problem
-        self.space = Space(problem.table, problem.model.histogram_keys())
+        self.space = SearchSpace(problem.table, problem.model.histogram_keys())
         self.trees = [NodeTree.of(c.coded) for c in problem.table.quasi]
         self._groupwise = problem.model.part(table_level=False)
         self._tablewise = problem.model.part(table_level=True)
@@ -113,14 +114,14 @@ class CutTable:
             classes = table.code_column((self.target,))[0][:n].astype(np.int64)
         by_leaf = Histogram.from_pairs(leaves, classes, weights, column.coded.size)
         units, spread, several = np.zeros(tree.size), np.zeros(tree.size), np.zeros(tree.size, dtype=np.bool_)
-        below, size = np.zeros(tree.size), max(column.coded.size - 1, 1)
+        below = np.zeros(tree.size)
         for nodes in tree.paths[::-1]:
             here, place = np.unique(nodes, return_inverse=True)
             hist = by_leaf.merge(place.reshape(-1).astype(np.int64), len(here))
             units[here] = hist.totals()
             several[here] = hist.distinct() > 1
             if self.target is None:
-                spread[here] = units[here] * (np.bincount(place.reshape(-1)) - 1) / size
+                spread[here] = ncp(column.coded, np.bincount(place.reshape(-1)), units[here])
                 several[here] = True
             else:
                 share = hist.shares()
@@ -136,17 +137,17 @@ class CutTable:
         """Return a cut that has other nodes in column j."""
         return [nodes if i == j else other for i, other in enumerate(cut)]
 
-    def owners(self, groups: Groups, j: int, node_of_leaf: IntArray) -> IntArray:
+    def owners(self, groups: CutGroups, j: int, node_of_leaf: IntArray) -> IntArray:
         """Return which step of column j each group belongs to, given the node of every leaf that takes a step."""
         return np.asarray(node_of_leaf[self.space.base.columns[j, groups.first]])
 
-    def lost_by(self, groups: Groups, owner: IntArray, n: int) -> IntArray:
+    def lost_by(self, groups: CutGroups, owner: IntArray, n: int) -> IntArray:
         """Return the units in violating groups of each owner."""
         out = np.zeros(n, dtype=np.int64)
         np.add.at(out, owner[groups.lost], groups.sizes[groups.lost])
         return out
 
-    def group(self, cut: Sequence[IntArray]) -> Groups:
+    def group(self, cut: Sequence[IntArray]) -> CutGroups:
         """Group the table at a cut."""
         sizes = np.array([tree.size for tree in self.trees], dtype=np.int64)
         base = self.space.base
@@ -166,9 +167,9 @@ class CutTable:
             np.add.at(units, group, base.units)
         stats = self.space.stats_of(group, len(first), self._everything)
         lost = ~self._groupwise.satisfied(stats, self.problem.reference) & (units > 0)
-        return Groups(group, first, units, lost)
+        return CutGroups(group, first, units, lost)
 
-    def fits(self, groups: Groups) -> bool:
+    def fits(self, groups: CutGroups) -> bool:
         """Whether the models hold after the violating groups are suppressed, within the budget."""
         gone = int(groups.sizes[groups.lost].sum())
         if gone > self.problem.budget or gone == self.space.units:

@@ -31,7 +31,7 @@ import numpy as np
 from hushtable.algorithms.base import Partition, Problem
 from hushtable.algorithms.lattice.full_domain import FullDomain
 from hushtable.algorithms.lattice.judge import Judge
-from hushtable.algorithms.lattice.space import Space
+from hushtable.algorithms.lattice.space import SearchSpace
 from hushtable.arrays import IntArray
 
 __all__ = ["Datafly", "distinct_values"]
@@ -66,7 +66,7 @@ class Datafly(FullDomain):
         return self.finish(judge, verdict, value=verdict.value)
 
 
-def distinct_values(space: Space) -> IntArray:
+def distinct_values(space: SearchSpace) -> IntArray:
     """Return the number of nodes of each column (row) and level that occur in the sample's records."""
     out = np.zeros(space.starts.shape, dtype=np.int64)
     for j, (column, units) in enumerate(zip(space.table.quasi, space.column_units(), strict=True)):

@@ -10,7 +10,7 @@ import numpy as np
 
 from hushtable.algorithms.base import Algorithm, Partition, Problem, Recoding
 from hushtable.algorithms.lattice.judge import Judge
-from hushtable.algorithms.lattice.verdict import Verdict
+from hushtable.algorithms.lattice.verdict import NodeVerdict
 from hushtable.arrays import AnyArray, IntArray
 from hushtable.errors import UsageError
 
@@ -51,13 +51,13 @@ class FullDomain(Algorithm):
                 "lattices within a budget.",
             )
 
-    def finish(self, judge: Judge, best: Verdict, minimal: IntArray | None = None, **notes: Any) -> Partition:
+    def finish(self, judge: Judge, best: NodeVerdict, minimal: IntArray | None = None, **notes: Any) -> Partition:
         """Return the partition of a node that fits, with notes.
 
         Parameters
         ----------
         judge : Judge
-        best : Verdict
+        best : NodeVerdict
         minimal : int64 array, optional
             All minimal nodes, one per row, if the algorithm finds them. Each has been evaluated.
         **notes

@@ -39,7 +39,7 @@ import numpy as np
 
 from hushtable.algorithms.base import Partition, Problem
 from hushtable.algorithms.lattice.full_domain import FullDomain, named_levels
-from hushtable.algorithms.lattice.space import Grouping, Space
+from hushtable.algorithms.lattice.space import Grouping, SearchSpace
 from hushtable.arrays import BoolArray, FloatArray, IntArray
 from hushtable.models.base import Monotone
 from hushtable.models.compose import AllOf
@@ -88,7 +88,7 @@ class _Climb:
     def __init__(self, problem: Problem, algorithm: GreedyLoss) -> None:
         self.problem = problem
         self.algorithm = algorithm
-        self.space = Space(problem.table, problem.model.histogram_keys(), algorithm.fixed)
+        self.space = SearchSpace(problem.table, problem.model.histogram_keys(), algorithm.fixed)
         self.node = self.space.low.copy()
         self.kept: BoolArray = np.ones(len(self.space.base), dtype=np.bool_)
         weights = np.array([c.weight for c in problem.table.quasi])

@@ -12,8 +12,8 @@ import numpy as np
 from hushtable.algorithms.base import Partition, Problem
 from hushtable.algorithms.lattice.monotone import additive, not_monotone
 from hushtable.algorithms.lattice.objectives import CellObjective, ClassObjective, Objective, objective_of
-from hushtable.algorithms.lattice.space import Grouping, Space, Tuples
-from hushtable.algorithms.lattice.verdict import Verdict
+from hushtable.algorithms.lattice.space import Grouping, SearchSpace, Tuples
+from hushtable.algorithms.lattice.verdict import NodeVerdict
 from hushtable.algorithms.store import FarStore, Rolled
 from hushtable.arrays import AnyArray, BoolArray, FloatArray, IntArray
 from hushtable.errors import IncompatibleError
@@ -45,7 +45,7 @@ class Judge:
         far = None if self._far is None else self._far.tuples(sorted(keys))
         self.problem = problem = problem if far is not None else problem.collapsed("nodes are judged")
         self.model = problem.model
-        self.space = Space(problem.store.outline, keys, fixed, far)
+        self.space = SearchSpace(problem.store.outline, keys, fixed, far)
         unit = self.space.table.unit
         least = problem.model.least_people(problem.reference) if unit == 1 else problem.model.min_group_size()
         # 1 is no constraint: a group may contain one of a person's several rows
@@ -82,7 +82,7 @@ class Judge:
 
     def __call__(
         self, node: IntArray, source: Tuples | Rolled | None = None, *, beat: float = float("inf")
-    ) -> Verdict:
+    ) -> NodeVerdict:
         """Evaluate a node, grouping from a source if one is given, and record it.
 
         A node whose class sizes alone rule out a value below ``beat`` is not evaluated further, and not recorded.
@@ -110,7 +110,7 @@ class Judge:
             return True
         return bool(self.objective.bound(self.space.high[None], np.array([half]))[0] >= beat)
 
-    def _ruled_out(self, node: IntArray, grouping: Grouping, beat: float) -> Verdict | None:
+    def _ruled_out(self, node: IntArray, grouping: Grouping, beat: float) -> NodeVerdict | None:
         """The verdict on a node that is no better than ``beat`` even if only groups that are too small are lost."""
         objective, sizes = self.objective, grouping.sizes
         if not isinstance(objective, ClassObjective):
@@ -118,13 +118,13 @@ class Judge:
         facts = objective.facts(sizes, np.ones_like(sizes))
         if objective.value_of(*facts) < beat:
             return None
-        return Verdict(node, True, facts[0], facts[0], len(sizes), float("inf"), objective.floor_of(*facts))
+        return NodeVerdict(node, True, facts[0], facts[0], len(sizes), float("inf"), objective.floor_of(*facts))
 
-    def again(self, node: IntArray) -> Verdict:
+    def again(self, node: IntArray) -> NodeVerdict:
         """Evaluate a node that may have been evaluated before."""
         return self.seen.find(node) or self(node)
 
-    def _judge_far(self, node: IntArray, groups: Rolled) -> Verdict:
+    def _judge_far(self, node: IntArray, groups: Rolled) -> NodeVerdict:
         """Evaluate a node whose groups are elsewhere: by their sizes if that is enough, otherwise here."""
         if groups.fits:
             return self._judge(node, next(self.space.groups(node, groups)))
@@ -132,7 +132,7 @@ class Judge:
         small = int((sizes * times)[sizes < self.minimum].sum())
         floor, n = self.objective.floor(sizes, times), int(times.sum())
         if small > self.budget:
-            return Verdict(node, False, small, small, n, float("inf"), floor)
+            return NodeVerdict(node, False, small, small, n, float("inf"), floor)
         units, forced, kept = 0, 0, times.copy()
         gone = np.zeros(int(self.space.leaves.sum()), dtype=np.int64)
         for grouping, stats, lost in self._lost_of(node, groups):
@@ -142,7 +142,7 @@ class Judge:
             gone += self.space.units_by_leaf(grouping, lost)
         fits = units <= self.budget and units < self.space.units
         value, extras = self._value(node, sizes, kept, gone) if fits else (float("inf"), None)
-        return Verdict(node, fits, units, small + forced, n, value, floor, extras)
+        return NodeVerdict(node, fits, units, small + forced, n, value, floor, extras)
 
     def _lost_of(self, node: IntArray, groups: Rolled) -> Iterator[tuple[Grouping, GroupStats, BoolArray]]:
         """Bring groups here, some at a time, and find those that violate a model; all models are groupwise."""
@@ -164,7 +164,7 @@ class Judge:
         kept = self._groupwise.keepable(violating, self.problem.reference)
         return max(small, int((violating.units - np.minimum(kept, violating.units)).sum()))
 
-    def _judge_sizes(self, node: IntArray, tuples: Tuples) -> Verdict | None:
+    def _judge_sizes(self, node: IntArray, tuples: Tuples) -> NodeVerdict | None:
         """Evaluate a node by the sizes of its groups, if the models and the objective use nothing else."""
         objective = self.objective
         if not self.by_size or not isinstance(objective, ClassObjective):
@@ -175,13 +175,13 @@ class Judge:
         n, small, squares, large = facts
         fits = small <= self.budget and small < self.space.units
         value = objective.value_of(small, squares, large) if fits else float("inf")
-        return Verdict(node, fits, small, small, n, value, objective.floor_of(small, squares, large))
+        return NodeVerdict(node, fits, small, small, n, value, objective.floor_of(small, squares, large))
 
-    def _judge(self, node: IntArray, grouping: Grouping, *, closes: bool = True) -> Verdict:
+    def _judge(self, node: IntArray, grouping: Grouping, *, closes: bool = True) -> NodeVerdict:
         small = int(grouping.sizes[grouping.sizes < self.minimum].sum())
         floor = self.objective.floor(grouping.sizes, np.ones_like(grouping.sizes))
         if small > self.budget:
-            return Verdict(node, False, small, small, len(grouping.sizes), float("inf"), floor)
+            return NodeVerdict(node, False, small, small, len(grouping.sizes), float("inf"), floor)
         if self._tablewise.members:
             stats = self._stats(grouping, node=node)
             lost = self._violating(stats)
@@ -204,7 +204,7 @@ class Judge:
             gone = np.empty(0, dtype=np.int64) if by_class else self.space.units_by_leaf(grouping, lost)
             crowds = self.space.stats(grouping).population if self.objective.by_population else None
             value, extras = self._value(node, kept, np.ones_like(kept), gone, None if crowds is None else crowds[~lost])
-        return Verdict(node, fits, units, small, len(grouping.sizes), value, floor, extras)
+        return NodeVerdict(node, fits, units, small, len(grouping.sizes), value, floor, extras)
 
     def _value(
         self, node: IntArray, sizes: IntArray, times: IntArray, gone: IntArray, crowds: IntArray | None = None
@@ -294,7 +294,7 @@ class Evaluated:
     Examples
     --------
     >>> seen = Evaluated(2)
-    >>> seen.add(Verdict(np.array([0, 1]), True, 3, 3, 7, 0.25))
+    >>> seen.add(NodeVerdict(np.array([0, 1]), True, 3, 3, 7, 0.25))
     >>> len(seen), seen.nodes.tolist(), seen.value.tolist()
     (1, [[0, 1]], [0.25])
     >>> seen.find(np.array([0, 1])).lost, seen.find(np.array([1, 1]))
@@ -341,7 +341,7 @@ class Evaluated:
         """The objective; infinite if the node does not fit."""
         return self._costs[: self._n, 0]
 
-    def add(self, verdict: Verdict) -> None:
+    def add(self, verdict: NodeVerdict) -> None:
         """Append one verdict."""
         if self._n == len(self._fits):
             self._nodes, self._fits = _longer(self._nodes), _longer(self._fits)
@@ -351,7 +351,7 @@ class Evaluated:
         self._costs[self._n] = verdict.value, verdict.floor
         self._n += 1
 
-    def find(self, node: IntArray) -> Verdict | None:
+    def find(self, node: IntArray) -> NodeVerdict | None:
         """Return the verdict on a node, if there is one."""
         found = np.flatnonzero((self.nodes == node).all(axis=1))
         if not len(found):
@@ -359,7 +359,7 @@ class Evaluated:
         i = int(found[0])
         lost, small, groups = (int(c) for c in self._counts[i])
         value, floor = (float(c) for c in self._costs[i])
-        return Verdict(np.asarray(node, dtype=np.int64), bool(self._fits[i]), lost, small, groups, value, floor)
+        return NodeVerdict(np.asarray(node, dtype=np.int64), bool(self._fits[i]), lost, small, groups, value, floor)
 
 
 def _longer(array: AnyArray) -> AnyArray:

@@ -21,9 +21,18 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from hushtable.algorithms.lattice.space import Space
+from hushtable.algorithms.lattice.space import SearchSpace
 from hushtable.arrays import AnyArray, FloatArray, IntArray
 from hushtable.errors import ParameterError, did_you_mean
+from hushtable.table.losses import (
+    average_class_size,
+    discernibility,
+    lost_precision,
+    ncp,
+    of_log_ncp,
+    squared_sizes,
+    to_log_ncp,
+)
 
 __all__ = ["AMOUNTS", "OBJECTIVES", "CellObjective", "ClassObjective", "Objective", "objective_of"]
 
@@ -33,7 +42,7 @@ class Objective(ABC):
 
     Parameters
     ----------
-    space : Space
+    space : SearchSpace
     minimum : int
         Minimum units of a class.
     by_size : bool
@@ -44,7 +53,7 @@ class Objective(ABC):
 
     by_population: ClassVar[bool] = False
 
-    def __init__(self, space: Space, minimum: int, *, by_size: bool = False, suppresses: bool = True) -> None:
+    def __init__(self, space: SearchSpace, minimum: int, *, by_size: bool = False, suppresses: bool = True) -> None:
         self.space = space
         self.minimum = minimum
         self.by_size = by_size
@@ -89,7 +98,7 @@ class CellObjective(Objective):
     Combining is a weighted sum of a rising function ``term`` of each mean, and a rising function ``of_sum`` of it.
     """
 
-    def __init__(self, space: Space, minimum: int, *, by_size: bool = False, suppresses: bool = True) -> None:
+    def __init__(self, space: SearchSpace, minimum: int, *, by_size: bool = False, suppresses: bool = True) -> None:
         super().__init__(space, minimum, by_size=by_size, suppresses=suppresses)
         width = self.space.starts.shape[1]
         self.extra = np.zeros(len(space.lut))
@@ -222,36 +231,36 @@ def _alike(extra: FloatArray, nodes: IntArray, units: IntArray) -> FloatArray:
     return np.where(chosen >= 0, extra[chosen], extra)
 
 
-class Ncp(CellObjective):
-    """Arithmetic loss: mean over columns of (leaves under the node - 1) / (D - 1); suppressed records count 1."""
+class NcpObjective(CellObjective):
+    """Arithmetic loss: mean NCP of the columns; suppressed records count 1."""
 
     def cell_cost(self, j: int, level: int, units: FloatArray) -> FloatArray:
-        """Return (leaves - 1) / (D - 1)."""
+        """Return the NCP of the node above each leaf."""
         coded = self.space.table.quasi[j].coded
-        return (coded.leaves(level)[coded.levels[level]] - 1) / max(coded.size - 1, 1)
+        return ncp(coded, coded.leaves(level)[coded.levels[level]])
 
 
-class Loss(Ncp):
-    """Geometric loss: product over the columns of (1 + NCP_j) ^ weight_j, minus 1."""
+class LossObjective(NcpObjective):
+    """Geometric loss: weighted geometric mean of 1 + NCP over the columns, minus 1."""
 
     def term(self, means: FloatArray) -> FloatArray:
         """Return log(1 + NCP)."""
-        return np.log1p(means)
+        return to_log_ncp(means)
 
     def of_sum(self, total: FloatArray) -> FloatArray:
         """Weighted geometric mean of 1 + NCP, minus 1."""
-        return np.exp(total) - 1
+        return of_log_ncp(total)
 
 
-class Prec(CellObjective):
+class PrecObjective(CellObjective):
     """1 - Prec: mean of level / height."""
 
     def cell_cost(self, j: int, level: int, units: FloatArray) -> FloatArray:
         """Return level / height."""
-        return np.full(len(units), level / max(int(self.space.heights[j]), 1))
+        return lost_precision(self.space.table.quasi[j].coded, np.full(len(units), level))
 
 
-class Height(CellObjective):
+class HeightObjective(CellObjective):
     """Sum of the levels; a suppressed record counts as fully generalized."""
 
     def cell_cost(self, j: int, level: int, units: FloatArray) -> FloatArray:
@@ -267,7 +276,7 @@ class Height(CellObjective):
         return total * self.space.d
 
 
-class Entropy(CellObjective):
+class EntropyObjective(CellObjective):
     """Non-uniform entropy: mean of -log2(count of the value / count of its node), relative to the root's."""
 
     def cell_cost(self, j: int, level: int, units: FloatArray) -> FloatArray:
@@ -309,7 +318,7 @@ class ClassObjective(Objective):
     def facts(self, sizes: IntArray, times: IntArray) -> tuple[int, int, int]:
         """Return the units in groups that are too small, the sum of the others' squared sizes, and their number."""
         small = sizes < self.minimum
-        squares = _squares(sizes[~small], times[~small])
+        squares = squared_sizes(sizes[~small], times[~small])
         return int((sizes * times)[small].sum()), squares, int(times[~small].sum())
 
     def value(
@@ -317,7 +326,7 @@ class ClassObjective(Objective):
     ) -> float:
         """Exact, in whole numbers."""
         lost = self.space.units - int((sizes * times).sum())
-        return self.value_of(lost, _squares(sizes, times), int(times[sizes > 0].sum()))
+        return self.value_of(lost, squared_sizes(sizes, times), int(times[sizes > 0].sum()))
 
     @abstractmethod
     def floor_of(self, small: int, squares: int, large: int) -> float:
@@ -328,7 +337,7 @@ class ClassObjective(Objective):
         """The value, given the suppressed units, the sum of the classes' squared sizes and their number."""
 
 
-class Discernibility(ClassObjective):
+class DiscernibilityObjective(ClassObjective):
     """Sum of squared class sizes, plus suppressed x N.
 
     The floor of a node with groups of s units is the sum of s * max(s, minimum). It bounds every coarser node: each
@@ -358,19 +367,10 @@ class Discernibility(ClassObjective):
 
     def value_of(self, lost: int, squares: int, classes: int) -> float:
         """Exact, in whole numbers."""
-        return (squares + lost * self.space.units) / self.space.table.unit**2
+        return discernibility(squares, lost, self.space.units) / self.space.table.unit**2
 
 
-def _squares(sizes: IntArray, times: IntArray) -> int:
-    if int((sizes * times).sum()) < 2**31:
-        return int((sizes * sizes * times).sum())
-    distinct, place = np.unique(sizes, return_inverse=True)
-    total = np.zeros(len(distinct), dtype=np.int64)
-    np.add.at(total, place, times)
-    return sum(t * s * s for s, t in zip(distinct.tolist(), total.tolist(), strict=True))
-
-
-class AverageClassSize(ClassObjective):
+class AverageClassSizeObjective(ClassObjective):
     """N / (classes + 1 if anything is suppressed).
 
     The floor of a node is minus the sum of min(s, minimum) over its groups of s units. A class of a coarser node is a
@@ -393,7 +393,7 @@ class AverageClassSize(ClassObjective):
 
     def value_of(self, lost: int, squares: int, classes: int) -> float:
         """Count the classes."""
-        return self.space.units / self.space.table.unit / max(classes + (lost > 0), 1)
+        return average_class_size(self.space.units / self.space.table.unit, classes, lost)
 
 
 class Spread(CellObjective):
@@ -402,7 +402,7 @@ class Spread(CellObjective):
     Columns count by their number of values, regardless of the policy's weights.
     """
 
-    def __init__(self, space: Space, minimum: int, *, by_size: bool = False, suppresses: bool = True) -> None:
+    def __init__(self, space: SearchSpace, minimum: int, *, by_size: bool = False, suppresses: bool = True) -> None:
         sizes = [c.coded.size for c in space.table.quasi]
         self._whole = float(np.log(np.array(sizes, dtype=np.float64)).sum()) or 1.0
         super().__init__(space, minimum, by_size=by_size, suppresses=suppresses)
@@ -432,7 +432,7 @@ class Payout(Objective):
 
     def __init__(
         self,
-        space: Space,
+        space: SearchSpace,
         minimum: int,
         *,
         by_size: bool = False,
@@ -478,20 +478,20 @@ AMOUNTS = MappingProxyType({"benefit": 1200.0, "loss": 300.0, "gain": 300.0, "co
 """Money per record, for the payout: what the paper's example assumes, and ARX by default."""
 
 OBJECTIVES: dict[str, type[Objective]] = {
-    "loss": Loss,
-    "ncp": Ncp,
-    "prec": Prec,
-    "height": Height,
-    "entropy": Entropy,
-    "discernibility": Discernibility,
-    "average-class-size": AverageClassSize,
+    "loss": LossObjective,
+    "ncp": NcpObjective,
+    "prec": PrecObjective,
+    "height": HeightObjective,
+    "entropy": EntropyObjective,
+    "discernibility": DiscernibilityObjective,
+    "average-class-size": AverageClassSizeObjective,
     "payout": Payout,
     "payout-journalist": JournalistPayout,
 }
 
 
 def objective_of(
-    name: str, space: Space, minimum: int, *, by_size: bool = False, suppresses: bool = True, **more: Any
+    name: str, space: SearchSpace, minimum: int, *, by_size: bool = False, suppresses: bool = True, **more: Any
 ) -> Objective:
     """Build an objective by name; ``more`` contains its own parameters."""
     if name not in OBJECTIVES:

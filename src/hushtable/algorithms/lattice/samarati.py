@@ -38,7 +38,7 @@ from hushtable.algorithms.base import Partition, Problem
 from hushtable.algorithms.lattice.bounds import project
 from hushtable.algorithms.lattice.full_domain import FullDomain, Goal
 from hushtable.algorithms.lattice.judge import Judge
-from hushtable.algorithms.lattice.verdict import Verdict
+from hushtable.algorithms.lattice.verdict import NodeVerdict
 
 __all__ = ["Samarati"]
 
@@ -98,7 +98,7 @@ class _Heights:
         self._forced = project(space, judge.minimum, min(2, space.d), space.nodes, none)
         self._height = space.nodes.sum(axis=1, dtype=np.int64)
 
-    def at(self, height: int) -> Iterator[Verdict]:
+    def at(self, height: int) -> Iterator[NodeVerdict]:
         """Evaluate the nodes of one height, those with the least forced suppression first."""
         judge = self._judge
         here = np.flatnonzero((self._height == height) & (self._forced <= judge.budget))

@@ -23,7 +23,7 @@ from hushtable.kernels.tuples import group_tuples, size_facts
 from hushtable.table.encoded import EncodedTable
 from hushtable.table.stats import GroupStats, Histogram, Key
 
-__all__ = ["Grouping", "Space", "Tuples", "level_range"]
+__all__ = ["Grouping", "SearchSpace", "Tuples", "level_range"]
 
 MOST_SOURCES = 128
 """Number of rolled-up tables to keep as sources; each has at most 3/4 the size of the table it came from."""
@@ -54,7 +54,7 @@ def level_range(table: EncodedTable, fixed: Mapping[str, int]) -> tuple[IntArray
     return low, high
 
 
-class Space:
+class SearchSpace:
     """A table as a lattice search sees it.
 
     Parameters

@@ -41,7 +41,7 @@ from typing import Annotated, ClassVar
 import numpy as np
 
 from hushtable.algorithms.base import Partition, Problem
-from hushtable.algorithms.lattice.cuts import CutAlgorithm, CutTable, Groups
+from hushtable.algorithms.lattice.cuts import CutAlgorithm, CutGroups, CutTable
 from hushtable.algorithms.lattice.monotone import not_monotone
 from hushtable.arrays import BoolArray, IntArray
 
@@ -72,7 +72,7 @@ class TopDownSpecialization(CutAlgorithm):
     def run(self, problem: Problem) -> Partition:
         """Specialize from the roots; see the module's docstring."""
         table = CutTable(problem, self.target)
-        search = _Search(table, beneficial=self.beneficial)
+        search = _CutSearch(table, beneficial=self.beneficial)
         if not table.fits(search.groups):
             raise self.not_found(problem)
         steps = 0
@@ -82,7 +82,7 @@ class TopDownSpecialization(CutAlgorithm):
         return table.partition(search.cut, steps=steps)
 
 
-class _Search:
+class _CutSearch:
     """The current cut."""
 
     def __init__(self, table: CutTable, *, beneficial: bool) -> None:
@@ -141,7 +141,7 @@ class _Search:
             yield -round(float(table.gain[j][node]) / price, 12), j, node
 
 
-def _smallest(groups: Groups, owner: IntArray, n: int) -> IntArray:
+def _smallest(groups: CutGroups, owner: IntArray, n: int) -> IntArray:
     """Return the size of the smallest published group of each owner."""
     out = np.full(n, np.iinfo(np.int64).max)
     kept = ~groups.lost & (groups.sizes > 0)

@@ -6,11 +6,11 @@ from dataclasses import dataclass
 
 from hushtable.arrays import FloatArray, IntArray
 
-__all__ = ["Verdict"]
+__all__ = ["NodeVerdict"]
 
 
 @dataclass(frozen=True)
-class Verdict:
+class NodeVerdict:
     """The result of evaluating a node.
 
     Attributes

@@ -10,14 +10,13 @@ import numpy as np
 
 from hushtable.algorithms.kinds import Kinds
 from hushtable.algorithms.partition.unspecialise import Moved
-from hushtable.arrays import AnyArray, BoolArray, IntArray
-from hushtable.hierarchy.base import Coded
+from hushtable.arrays import BoolArray, IntArray
 from hushtable.models.compose import AllOf
 from hushtable.table.encoded import QuasiColumn
 from hushtable.table.reference import Reference
 from hushtable.table.stats import GroupStats
 
-__all__ = ["Branching", "Children", "Trees", "depth_first", "satisfied_children"]
+__all__ = ["Branching", "Children", "Trees", "satisfied_children"]
 
 _STEP = 1 << 10
 """Resolution of column weights; savings are compared as integers."""
@@ -99,7 +98,7 @@ class Trees:
     """
 
     def __init__(self, quasi: Sequence[QuasiColumn]) -> None:
-        self.ranks = [depth_first(c.coded) for c in quasi]
+        self.ranks = [c.coded.depth_first for c in quasi]
         self.nodes = [
             np.stack([level[np.argsort(rank)] for level in c.coded.levels])
             for c, rank in zip(quasi, self.ranks, strict=True)
@@ -127,12 +126,3 @@ def satisfied_children(stats: GroupStats, minimum: int, model: AllOf, reference:
     large = np.flatnonzero(good)
     good[large] = model.satisfied(stats.take(large), reference)
     return good
-
-
-def depth_first(coded: Coded) -> AnyArray:
-    """Return each leaf's rank in depth-first order of its tree, so that the leaves of a node are neighbors."""
-    if coded.contiguous:
-        return np.arange(coded.size, dtype=np.int64)
-    rank = np.empty(coded.size, dtype=np.int64)
-    rank[np.lexsort(coded.levels)] = np.arange(coded.size)
-    return rank

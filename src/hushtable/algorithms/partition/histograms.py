@@ -12,8 +12,7 @@ from collections.abc import Callable, Sequence
 import numpy as np
 
 from hushtable.algorithms.base import Partition, Problem
-from hushtable.algorithms.partition.frontier import accepted_cuts
-from hushtable.algorithms.partition.proposals import Proposals, column_spans, gap_columns
+from hushtable.algorithms.partition.frontier import Proposals, accepted_cuts, column_spans, gap_columns
 from hushtable.algorithms.store import FarStore, LevelCounts
 from hushtable.arrays import BoolArray, IntArray
 from hushtable.kernels.bounds import column_bounds
@@ -95,7 +94,7 @@ class HistogramLevel:
             ],
             dtype=np.int64,
         )
-        proposals = Proposals.binary(group, column, starts, middle, ends, left, right, cuts)
+        proposals = Proposals.binary(group, column, (starts, middle, ends), (left, right), cuts)
         return proposals.take(np.minimum(left, right) >= self._minimum)
 
     def judge(self, proposals: Proposals, model: AllOf, reference: Reference) -> BoolArray:

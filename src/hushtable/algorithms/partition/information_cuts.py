@@ -45,7 +45,7 @@ import numpy as np
 
 from hushtable.algorithms.base import Partition, Problem, Recoding
 from hushtable.algorithms.partition.frontier import CHUNK, Frontier, divide
-from hushtable.algorithms.refinable import Refinable
+from hushtable.algorithms.refining.refinable import Refinable
 from hushtable.algorithms.trim import trim
 from hushtable.arrays import AnyArray, BoolArray, IntArray
 from hushtable.kernels.information import NO_CUT, WEIGHT, informative_cuts

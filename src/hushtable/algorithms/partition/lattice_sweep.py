@@ -40,8 +40,8 @@ import numpy as np
 from hushtable.algorithms.base import Partition, Problem, Recoding
 from hushtable.algorithms.cluster.leftovers import without_costly
 from hushtable.algorithms.lattice.optimal import Optimal
-from hushtable.algorithms.refinable import Refinable
 from hushtable.algorithms.refining.cells import leaf_cost
+from hushtable.algorithms.refining.refinable import Refinable
 from hushtable.algorithms.trim import trim
 from hushtable.arrays import AnyArray, BoolArray, FloatArray, IntArray
 from hushtable.kernels.grouping import group_rows, number_rows

@@ -38,7 +38,7 @@ from typing import TYPE_CHECKING, Annotated, ClassVar, Literal
 
 from hushtable.algorithms.base import Partition, Problem, Recoding
 from hushtable.algorithms.partition.frontier import Frontier, divide
-from hushtable.algorithms.refinable import Refinable
+from hushtable.algorithms.refining.refinable import Refinable
 from hushtable.algorithms.trim import trim
 from hushtable.arrays import BoolArray
 

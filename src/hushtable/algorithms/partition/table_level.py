@@ -6,8 +6,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from hushtable.algorithms.partition.frontier import Frontier
-from hushtable.algorithms.partition.proposals import Proposals
+from hushtable.algorithms.partition.frontier import Frontier, Proposals
 from hushtable.arrays import IntArray
 from hushtable.models.compose import AllOf
 from hushtable.table.reference import Reference

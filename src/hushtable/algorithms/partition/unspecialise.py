@@ -27,7 +27,7 @@ from hushtable.models.compose import AllOf
 from hushtable.table.reference import Reference
 from hushtable.table.stats import GroupStats
 
-__all__ = ["Moved", "unspecialise"]
+__all__ = ["Families", "Moved", "unspecialise"]
 
 
 @dataclass(frozen=True)
@@ -51,10 +51,28 @@ class Moved:
     count: IntArray
 
 
+@dataclass(frozen=True)
+class Families:
+    """Parents whose records do not satisfy the model, with their satisfied children.
+
+    Attributes
+    ----------
+    parents, children : GroupStats
+    owner : int64 array
+        The parent of each child, ascending.
+    entries : child, kind, count
+        The records of each child by kind.
+    """
+
+    parents: GroupStats
+    children: GroupStats
+    owner: IntArray
+    entries: tuple[IntArray, IntArray, IntArray]
+
+
 def unspecialise(
-    model: AllOf, reference: Reference, minimum: int, kinds: Kinds, parents: GroupStats, children: GroupStats,
-    owner: IntArray, entries: tuple[IntArray, IntArray, IntArray], turns: IntArray,
-) -> Moved:  # fmt: skip
+    model: AllOf, reference: Reference, minimum: int, kinds: Kinds, families: Families, turns: IntArray
+) -> Moved:
     """Decide which records move back.
 
     Parameters
@@ -63,18 +81,11 @@ def unspecialise(
     minimum : int
         Minimum units of a satisfied group.
     kinds : Kinds
-    parents : GroupStats
-        The records at each parent, not satisfied.
-    children : GroupStats
-        The satisfied children.
-    owner : int64 array
-        The parent of each child, ascending.
-    entries : child, kind, count
-        The records of each child by kind.
+    families : Families
     turns : int64 array
         Among equally good kinds, the one with the lowest number goes first.
     """
-    work = _Round(model, reference, minimum, kinds, parents, children, owner, entries, turns)
+    work = _Round(model, reference, minimum, kinds, families, turns)
     while work.open:
         work.step()
     return work.moved()
@@ -84,18 +95,18 @@ class _Round:
     """The parents that are not yet satisfied, their children, and the decisions so far."""
 
     def __init__(
-        self, model: AllOf, reference: Reference, minimum: int, kinds: Kinds, parents: GroupStats,
-        children: GroupStats, owner: IntArray, entries: tuple[IntArray, IntArray, IntArray], turns: IntArray,
-    ) -> None:  # fmt: skip
+        self, model: AllOf, reference: Reference, minimum: int, kinds: Kinds, families: Families, turns: IntArray
+    ) -> None:
+        parents, children = families.parents, families.children
         self._turns = turns
         self._model, self._reference, self._minimum, self._kinds = model, reference, minimum, kinds
         self._possible = np.zeros(len(parents), dtype=np.bool_)
         self._dissolved = np.zeros(len(children), dtype=np.bool_)
         self._taken: list[tuple[IntArray, IntArray]] = []
-        self._parents, self._children, self._owner = parents, children, owner
+        self._parents, self._children, self._owner = parents, children, families.owner
         self._parent_name = np.arange(len(parents), dtype=np.int64)
         self._child_name = np.arange(len(children), dtype=np.int64)
-        self._child, self._kind, self._count = entries
+        self._child, self._kind, self._count = families.entries
 
     @property
     def open(self) -> int:

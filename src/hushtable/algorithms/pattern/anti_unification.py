@@ -46,7 +46,7 @@ import numpy as np
 
 from hushtable.algorithms.base import Algorithm, Partition, Problem, Reads, Recoding
 from hushtable.algorithms.pattern.anti_unify import Condition
-from hushtable.algorithms.pattern.groups import Groups
+from hushtable.algorithms.pattern.groups import PatternGroups
 from hushtable.algorithms.pattern.join import join_rest, merge_worst
 from hushtable.algorithms.pattern.search import Records
 from hushtable.algorithms.trim import trim
@@ -134,7 +134,7 @@ class AntiUnification(Algorithm):
         kept = trim(problem)
         if kept is None:
             raise self.not_found(problem)
-        groups = Groups(problem, records, apart, np.full(table.n_rows, -1, dtype=np.int64))
+        groups = PatternGroups(problem, records, apart, np.full(table.n_rows, -1, dtype=np.int64))
         groups.leave_out(~kept)
         budget = problem.budget - groups.units(np.flatnonzero(~kept))
         for condition in self.conditions:
@@ -221,7 +221,7 @@ class AntiUnification(Algorithm):
             )
         return labels
 
-    def _too_many(self, problem: Problem, groups: Groups) -> NotFound:
+    def _too_many(self, problem: Problem, groups: PatternGroups) -> NotFound:
         units = groups.units(np.flatnonzero(groups.labels[: problem.table.n_sample] < 0))
         share = np.ceil(units / problem.table.sample_units * 1e4) / 1e4
         return NotFound(

@@ -13,11 +13,11 @@ from hushtable.arrays import BoolArray, IntArray
 from hushtable.kernels.grouping import group_rows
 from hushtable.models.base import Monotone
 
-__all__ = ["Groups"]
+__all__ = ["PatternGroups"]
 
 
 @dataclass
-class Groups:
+class PatternGroups:
     """The groups so far, and the records that are in none.
 
     Attributes

@@ -13,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 
 from hushtable.algorithms.pattern.anti_unify import INDIFFERENT
-from hushtable.algorithms.pattern.groups import Groups
+from hushtable.algorithms.pattern.groups import PatternGroups
 from hushtable.arrays import BoolArray, FloatArray, IntArray
 from hushtable.kernels.grouping import group_rows, number_rows
 
@@ -24,7 +24,7 @@ MOST_SETS = 512
 """Number of sets of blank columns to try for records."""
 
 
-class Change(NamedTuple):
+class BlankMove(NamedTuple):
     """Rows that move together, or not at all. ``targets`` are groups, or -1 for a new group of all of them."""
 
     saves: float
@@ -32,8 +32,10 @@ class Change(NamedTuple):
     targets: IntArray
 
 
-def improve_blanks(groups: Groups, weights: FloatArray) -> None:
+def improve_blanks(groups: PatternGroups, weights: FloatArray) -> None:
     """Rearrange the groups as long as that saves blanks, counted by weight."""
+    if not groups.n_groups:
+        return
     for round_ in range(MOST_ROUNDS):
         groups.problem.progress(round_ / MOST_ROUNDS, "improving")
         state = _State(groups, weights)
@@ -55,7 +57,7 @@ def improve_blanks(groups: Groups, weights: FloatArray) -> None:
 class _State:
     """The current groups, their blanks, and which groups each kind of record could join."""
 
-    def __init__(self, groups: Groups, weights: FloatArray) -> None:
+    def __init__(self, groups: PatternGroups, weights: FloatArray) -> None:
         self.groups, self.weights = groups, weights
         table = groups.problem.table
         grouped, self.offsets = group_rows(groups.labels, groups.n_groups)
@@ -113,7 +115,7 @@ class _State:
             best[new] = found[new]
         return best, second
 
-    def compatible(self, changes: list[Change]) -> list[Change]:
+    def compatible(self, changes: list[BlankMove]) -> list[BlankMove]:
         """The changes that can be made together, the most worthwhile first: a group gives only what it can spare."""
         at = np.empty(len(self.groups.labels), dtype=np.int64)
         at[self.rows] = np.arange(len(self.rows))
@@ -141,16 +143,16 @@ class _State:
         return chosen
 
 
-def _moves(state: _State) -> Iterator[Change]:
+def _moves(state: _State) -> Iterator[BlankMove]:
     """Single records that a cheaper group matches."""
     best, _ = state.nearest()
     target = best[state.kind]
     saves = np.where(target >= 0, state.cost[state.labels] - state.cost[target], 0.0)
     for i in np.flatnonzero((saves > 0) & (state.spare[state.labels] >= state.units)).tolist():
-        yield Change(float(saves[i]), state.rows[[i]], target[[i]])
+        yield BlankMove(float(saves[i]), state.rows[[i]], target[[i]])
 
 
-def _dissolved(state: _State) -> Iterator[Change]:
+def _dissolved(state: _State) -> Iterator[BlankMove]:
     """Groups whose records all fit elsewhere, at less cost."""
     best, second = state.nearest()
     other = np.where(best[state.kind] == state.labels, second[state.kind], best[state.kind])
@@ -159,10 +161,10 @@ def _dissolved(state: _State) -> Iterator[Change]:
     saves = state.cost * np.diff(state.offsets) - then
     for g in np.flatnonzero(saves > 0).tolist():
         here = slice(state.offsets[g], state.offsets[g + 1])
-        yield Change(float(saves[g]), state.rows[here], other[here])
+        yield BlankMove(float(saves[g]), state.rows[here], other[here])
 
 
-def _formed(state: _State) -> Iterator[Change]:
+def _formed(state: _State) -> Iterator[BlankMove]:
     """New groups: records that would save by blanking only these columns, and others to reach the required size."""
     d = len(state.codes)
     tried = 0
@@ -174,7 +176,7 @@ def _formed(state: _State) -> Iterator[Change]:
             yield from _formed_with(state, list(blank))
 
 
-def _formed_with(state: _State, blank: list[int]) -> Iterator[Change]:
+def _formed_with(state: _State, blank: list[int]) -> Iterator[BlankMove]:
     key = state.keys([j for j in range(len(state.codes)) if j not in blank])[state.kind]
     saves = state.cost[state.labels] - float(state.weights[blank].sum())
     promising = np.zeros(int(key.max()) + 1, dtype=np.bool_)
@@ -196,7 +198,7 @@ def _formed_with(state: _State, blank: list[int]) -> Iterator[Change]:
             continue
         stop = max(enough, int(np.count_nonzero(saves[mine] > 0)) - 1)
         if gain[stop] > 1e-9:
-            yield Change(float(gain[stop]), state.rows[mine[: stop + 1]], np.full(stop + 1, -1, dtype=np.int64))
+            yield BlankMove(float(gain[stop]), state.rows[mine[: stop + 1]], np.full(stop + 1, -1, dtype=np.int64))
 
 
 def _can_leave(state: _State, key: IntArray, at: IntArray) -> BoolArray:
@@ -213,7 +215,7 @@ def _can_leave(state: _State, key: IntArray, at: IntArray) -> BoolArray:
     return np.asarray((used <= state.spare[source]) | (all_units == state.size[source]))
 
 
-def _apply(groups: Groups, changes: list[Change]) -> bool:
+def _apply(groups: PatternGroups, changes: list[BlankMove]) -> bool:
     """Make the changes that the models accept together; False if there are none."""
     before, n_before = groups.labels.copy(), groups.n_groups
     while changes:

@@ -6,7 +6,7 @@ import numpy as np
 
 from hushtable.algorithms.base import Problem
 from hushtable.algorithms.pattern.anti_unify import INDIFFERENT
-from hushtable.algorithms.pattern.groups import Groups
+from hushtable.algorithms.pattern.groups import PatternGroups
 from hushtable.algorithms.pattern.search import Records
 from hushtable.arrays import IntArray
 from hushtable.kernels.grouping import group_rows
@@ -17,7 +17,7 @@ _CELLS = 4_000_000
 """Maximum number of comparisons in memory."""
 
 
-def join_rest(groups: Groups, budget: int) -> bool:
+def join_rest(groups: PatternGroups, budget: int) -> bool:
     """Put the rest into groups and suppress the farthest records, within the budget; False if that fails.
 
     The cost of adding a record to a group is the number of common values that it does not share, times the people who
@@ -67,7 +67,7 @@ def merge_worst(problem: Problem, records: Records, labels: IntArray, n_groups: 
         n_groups = int(owner.max()) + 1
 
 
-def _patterns(groups: Groups) -> tuple[IntArray, IntArray]:
+def _patterns(groups: PatternGroups) -> tuple[IntArray, IntArray]:
     """The values that each group's rows share (known or not; last, the number in ``apart``), and its units."""
     rows, offsets = group_rows(groups.labels, groups.n_groups)
     _, shared = groups.records.describe(rows, offsets)
@@ -83,7 +83,7 @@ def _lost(patterns: IntArray, others: IntArray) -> IntArray:
     return np.asarray((kept & (patterns[:, None, :] != others[None, :, :])).sum(axis=2))
 
 
-def _nearest(groups: Groups, rest: IntArray, patterns: IntArray, units: IntArray) -> tuple[IntArray, IntArray]:
+def _nearest(groups: PatternGroups, rest: IntArray, patterns: IntArray, units: IntArray) -> tuple[IntArray, IntArray]:
     """The group with the lowest cost for each row, and that cost."""
     records = np.column_stack([*(c[rest].astype(np.int64) for c in groups.records.columns), groups.apart[rest]])
     tuples, inverse = np.unique(records, axis=0, return_inverse=True)
@@ -103,7 +103,7 @@ def _nearest(groups: Groups, rest: IntArray, patterns: IntArray, units: IntArray
 
 
 def _without_farthest(
-    groups: Groups, rest: IntArray, nearest: IntArray, cost: IntArray, budget: int
+    groups: PatternGroups, rest: IntArray, nearest: IntArray, cost: IntArray, budget: int
 ) -> tuple[IntArray, IntArray]:
     table = groups.problem.table
     rank = np.empty(table.n_rows, dtype=np.int64)
@@ -118,14 +118,14 @@ def _without_farthest(
     return rest[stays], nearest[stays]
 
 
-def _join(groups: Groups, rest: IntArray, nearest: IntArray) -> None:
+def _join(groups: PatternGroups, rest: IntArray, nearest: IntArray) -> None:
     groups.labels[rest] = nearest
     rows, offsets = group_rows(groups.labels, groups.n_groups)
     good, _ = groups.judge(rows, offsets)
     groups.labels[rest[~good[nearest]]] = -1
 
 
-def _pool(groups: Groups) -> bool:
+def _pool(groups: PatternGroups) -> bool:
     """Make one group of the rest and as many of its nearest groups as the models require."""
     rest = groups.rest
     if not len(rest):

@@ -53,7 +53,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from hushtable.algorithms.base import Algorithm, Partition, Problem, Recoding
-from hushtable.algorithms.pattern.groups import Groups
+from hushtable.algorithms.pattern.groups import PatternGroups
 from hushtable.algorithms.pattern.improve_blanks import improve_blanks
 from hushtable.algorithms.pattern.join import join_rest, merge_worst
 from hushtable.algorithms.pattern.search import Records
@@ -106,7 +106,7 @@ class LocalSuppression(Algorithm):
         )
         weights = np.array([c.weight for c in table.quasi])
         alone = np.zeros(table.n_rows, dtype=np.int64)
-        groups = Groups(problem, records, alone, np.full(table.n_rows, -1, dtype=np.int64))
+        groups = PatternGroups(problem, records, alone, np.full(table.n_rows, -1, dtype=np.int64))
         groups.leave_out(~kept)
         budget = problem.budget - groups.units(np.flatnonzero(~kept))
         proven = fewest_blanks(groups, weights, budget)
@@ -126,7 +126,7 @@ class LocalSuppression(Algorithm):
         return Partition(labels, n_groups, notes={"blanked_cells": cells, "optimum_proven": proven})
 
 
-def _place(groups: Groups, weights: FloatArray, budget: int) -> None:
+def _place(groups: PatternGroups, weights: FloatArray, budget: int) -> None:
     """Blank sets of columns, the cheapest first, for records that are then in acceptable classes."""
     columns = range(len(weights))
     steps = _sets(groups.records.sizes, weights) if len(weights) <= ALL_SETS else _few_sets(groups, weights)
@@ -162,7 +162,7 @@ def _sets(sizes: Sequence[int], weights: FloatArray) -> Iterator[list[tuple[int,
         yield [s for s, c in zip(sets, costs, strict=True) if c == cost]
 
 
-def _few_sets(groups: Groups, weights: FloatArray) -> Iterator[list[tuple[int, ...]]]:
+def _few_sets(groups: PatternGroups, weights: FloatArray) -> Iterator[list[tuple[int, ...]]]:
     """Sets of up to two columns, then a chain that adds the column that leaves the fewest classes for its weight."""
     columns = sorted(range(len(weights)), key=lambda j: (-groups.records.sizes[j], j))
     for n in range(3):
@@ -180,7 +180,7 @@ def _few_sets(groups: Groups, weights: FloatArray) -> Iterator[list[tuple[int, .
             yield [tuple(chain)]
 
 
-def _number(groups: Groups, rows: IntArray, columns: list[int]) -> tuple[IntArray, int]:
+def _number(groups: PatternGroups, rows: IntArray, columns: list[int]) -> tuple[IntArray, int]:
     """Number rows by these columns."""
     if not columns:
         return np.zeros(len(rows), dtype=np.int64), 1
@@ -189,7 +189,7 @@ def _number(groups: Groups, rows: IntArray, columns: list[int]) -> tuple[IntArra
     return labels, len(first)
 
 
-def _acceptable(groups: Groups, blank: tuple[int, ...]) -> tuple[IntArray, IntArray, int]:
+def _acceptable(groups: PatternGroups, blank: tuple[int, ...]) -> tuple[IntArray, IntArray, int]:
     """Ungrouped rows whose classes the models accept if these columns are blank, and their classes."""
     rest = groups.rest
     if not len(rest):
@@ -215,12 +215,12 @@ MOST_NODES = 100
 """Search nodes after which the program is abandoned: a limit in seconds would depend on the machine."""
 
 
-def fewest_blanks(groups: Groups, weights: FloatArray, budget: int) -> bool:
+def fewest_blanks(groups: PatternGroups, weights: FloatArray, budget: int) -> bool:
     """Group the records with the fewest blanks (by weight) if a solution is found; return whether it was.
 
     Parameters
     ----------
-    groups : Groups
+    groups : PatternGroups
         Must have no groups yet.
     weights : float array
         Cost of a blank in each column.
@@ -243,7 +243,7 @@ def fewest_blanks(groups: Groups, weights: FloatArray, budget: int) -> bool:
     if len(owner) > MOST_PAIRS:
         return False
     many = np.bincount(kind)
-    given = _solve(owner, pattern, cost, many, units[first], least, float(weights.sum()), budget)
+    given = _solve((owner, pattern, cost), many, units[first], least, float(weights.sum()), budget)
     if given is None:
         return False
     used = np.unique(pattern[given > 0])
@@ -256,7 +256,7 @@ def fewest_blanks(groups: Groups, weights: FloatArray, budget: int) -> bool:
     return True
 
 
-def _least(groups: Groups) -> int | None:
+def _least(groups: PatternGroups) -> int | None:
     """The fewest units that satisfy the models; None if they require more than size, or no size at all."""
     problem = groups.problem
     model, table = problem.model, problem.table
@@ -297,13 +297,18 @@ def _pairs(
 
 
 def _solve(
-    owner: IntArray, pattern: IntArray, cost: FloatArray, many: IntArray, units: IntArray, least: int, whole: float,
+    matching: tuple[IntArray, IntArray, FloatArray],
+    many: IntArray,
+    units: IntArray,
+    least: int,
+    whole: float,
     budget: int,
-) -> IntArray | None:  # fmt: skip
+) -> IntArray | None:
     """Number of records of each pair's kind that publish its pattern, at minimum cost; None if not found."""
     from scipy.optimize import Bounds, LinearConstraint, milp
     from scipy.sparse import csr_array, hstack
 
+    owner, pattern, cost = matching
     pairs, kinds, patterns = len(owner), len(many), int(pattern.max(initial=-1)) + 1
     at = np.arange(pairs)
 

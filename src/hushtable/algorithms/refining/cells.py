@@ -1,6 +1,6 @@
 """The cost of publishing a group, as integers: NCP of the cells in each column's published style.
 
-A cell costs (leaves that it covers - 1) / (leaves of the domain - 1) times the column's weight, on a scale of 2**32.
+A cell costs its NCP times the column's weight, on a scale of 2**32, as a whole number for each leaf.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ from hushtable.arrays import AnyArray, FloatArray, IntArray
 from hushtable.kernels.cover import NODE, RANGE, SET, Tables
 from hushtable.schema.columns import Cover
 from hushtable.table.encoded import EncodedTable, QuasiColumn
+from hushtable.table.losses import ncp_of_leaf
 
 __all__ = ["COST_SCALE", "cost_tables", "leaf_cost"]
 
@@ -52,10 +53,10 @@ def cost_tables(table: EncodedTable, rows: IntArray) -> tuple[AnyArray, Tables, 
     empty = np.zeros(1, dtype=np.int64)
     node = np.concatenate(nodes).astype(np.int64) if nodes else empty
     leaf = np.concatenate(leaves).astype(np.int64) if leaves else empty
-    exact = np.array([c.weight / max(c.coded.size - 1, 1) for c in table.quasi])
+    exact = np.array([ncp_of_leaf(c.coded, c.weight) for c in table.quasi])
     return codes, Tables(kind, at, size, weight[order], gap, word, words, node, leaf), exact[order]
 
 
 def leaf_cost(column: QuasiColumn) -> int:
     """Cost of one more leaf in a cell for each record of a group."""
-    return round(COST_SCALE * column.weight / max(column.coded.size - 1, 1))
+    return round(COST_SCALE * ncp_of_leaf(column.coded, column.weight))

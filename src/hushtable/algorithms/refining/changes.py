@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from hushtable.algorithms.refining.state import DETAIL, Change, State
+from hushtable.algorithms.refining.state import DETAIL, Regrouping, State
 from hushtable.arrays import IntArray
 from hushtable.kernels.cover import cover
 from hushtable.kernels.founding import Lenders, found_groups
@@ -12,15 +12,15 @@ from hushtable.kernels.founding import Lenders, found_groups
 __all__ = ["dissolve", "found", "move", "split", "swap"]
 
 
-def move(state: State) -> list[Change]:
+def move(state: State) -> list[Regrouping]:
     """Return the records that their group can spare and that are better off in their cheapest other group."""
     gain = state.saving - state.price
     group = state.labels
     able = (state.best >= 0) & (gain > 0) & (state.group_units[group] - state.units >= state.minimum)
-    return [Change(int(gain[r]), np.array([r]), state.best[[r]]) for r in np.flatnonzero(able)]
+    return [Regrouping(int(gain[r]), np.array([r]), state.best[[r]]) for r in np.flatnonzero(able)]
 
 
-def dissolve(state: State) -> list[Change]:
+def dissolve(state: State) -> list[Regrouping]:
     """Return the groups whose records together would be cheaper in other groups."""
     homeless = np.zeros(state.n, dtype=np.bool_)
     homeless[state.labels[state.best < 0]] = True
@@ -28,11 +28,11 @@ def dissolve(state: State) -> list[Change]:
     out = []
     for g in np.flatnonzero((gain > 0) & ~homeless & (state.sizes <= DETAIL)):
         rows = state.members(int(g))
-        out.append(Change(int(gain[g]), rows, state.best[rows]))
+        out.append(Regrouping(int(gain[g]), rows, state.best[rows]))
     return out
 
 
-def swap(state: State) -> list[Change]:
+def swap(state: State) -> list[Regrouping]:
     """Return pairs of records worth swapping: each record with the best one of its cheapest group."""
     sizes, labels, best = state.sizes, state.labels, state.best
     seek = (best >= 0) & (state.cost[labels] > 0) & (sizes[labels] <= DETAIL)
@@ -48,12 +48,12 @@ def swap(state: State) -> list[Change]:
     order = np.lexsort((other, -gain, pair))
     chosen = order[np.flatnonzero(np.diff(pair[order], prepend=-1))]
     return [
-        Change(int(gain[i]), np.array([one[pair[i]], other[i]]), np.array([there[i], here[i]]))
+        Regrouping(int(gain[i]), np.array([one[pair[i]], other[i]]), np.array([there[i], here[i]]))
         for i in chosen[gain[chosen] > 0]
     ]
 
 
-def split(state: State) -> list[Change]:
+def split(state: State) -> list[Regrouping]:
     """Return the groups worth splitting in two.
 
     In a small group, each record is tried with its nearest records, as many as a group needs; a large group is cut in
@@ -69,7 +69,7 @@ def _want(state: State) -> int:
     return max(-(-state.minimum // state.problem.table.unit), 1)
 
 
-def _split_small(state: State, groups: IntArray) -> list[Change]:
+def _split_small(state: State, groups: IntArray) -> list[Regrouping]:
     if not len(groups):
         return []
     want = _want(state)
@@ -92,18 +92,19 @@ def _split_small(state: State, groups: IntArray) -> list[Change]:
     first = np.lexsort((pole, -gain, state.labels[pole]))
     first = first[np.flatnonzero(np.diff(state.labels[pole][first], prepend=-1))]
     return [
-        Change(int(gain[i]), near[want * i : want * (i + 1)], np.full(want, state.n)) for i in first[gain[first] > 0]
+        Regrouping(int(gain[i]), near[want * i : want * (i + 1)], np.full(want, state.n))
+        for i in first[gain[first] > 0]
     ]
 
 
-def _halve(state: State, group: int) -> list[Change]:
+def _halve(state: State, group: int) -> list[Regrouping]:
     rows = state.members(group)
     codes = state.codes[rows, int(np.argmax(state.cells[3][group]))]
     rows, codes = rows[np.lexsort((rows, codes))], np.sort(codes)
     edges = np.flatnonzero(np.diff(codes)) + 1
     upper = rows[edges[int(np.argmin(np.abs(2 * edges - len(rows))))] :]
     # savings are known only after trying; large groups go first, as they may save most
-    return [Change(int(state.cost[group] * len(rows)), upper, np.full(len(upper), state.n))]
+    return [Regrouping(int(state.cost[group] * len(rows)), upper, np.full(len(upper), state.n))]
 
 
 def _members_of(state: State, groups: IntArray) -> tuple[IntArray, IntArray]:
@@ -123,7 +124,7 @@ def _loss_with(state: State, out: IntArray, into: IntArray) -> IntArray:
     return cover(state.codes, rows, offsets, state.tables, keep=False)[3] * size
 
 
-def found(state: State) -> list[Change]:
+def found(state: State) -> list[Regrouping]:
     """Return groups that dissolve into new ones, with companions that larger groups can spare."""
     want = max(_want(state), 2)
     room = np.maximum(state.sizes - want, 0)
@@ -149,5 +150,5 @@ def found(state: State) -> list[Change]:
             used[e] = used.get(e, 0) + 1
         to = np.where(where < 0, state.best[rows], state.n + where)
         if (to >= 0).all():
-            out.append(Change(int(got.gain[i]), rows, to))
+            out.append(Regrouping(int(got.gain[i]), rows, to))
     return out

@@ -15,7 +15,7 @@ from hushtable.kernels.grouping import group_rows
 from hushtable.models.base import Stat
 from hushtable.table.stats import GroupStats
 
-__all__ = ["Change", "State"]
+__all__ = ["Regrouping", "State"]
 
 DETAIL = 32
 """In groups with more records, removing one record is assumed not to narrow the cells."""
@@ -25,7 +25,7 @@ PATIENCE = 4
 
 
 @dataclass(frozen=True)
-class Change:
+class Regrouping:
     """Some records that move to other groups; group numbers from ``State.n`` on are new.
 
     Attributes
@@ -145,7 +145,7 @@ class State:
         """Return the rows of one group."""
         return self.rows[self.offsets[group] : self.offsets[group + 1]]
 
-    def try_all(self, changes: Sequence[Change]) -> int:
+    def try_all(self, changes: Sequence[Regrouping]) -> int:
         """Make the changes that lower the loss and keep every group satisfied; return the decrease.
 
         Changes are taken by their gain; a change that affects the same group as an earlier one has to wait.
@@ -180,7 +180,7 @@ class State:
         self._take(labels, touched)
         return int(gain[accepted].sum())
 
-    def _compatible(self, changes: Sequence[Change]) -> tuple[list[Change], list[IntArray]]:
+    def _compatible(self, changes: Sequence[Regrouping]) -> tuple[list[Regrouping], list[IntArray]]:
         """Return the changes, largest gain first, that affect no group twice, and the groups that they affect."""
         taken = np.zeros(self.n, dtype=np.bool_)
         chosen, groups, new = [], [], self.n
@@ -196,12 +196,12 @@ class State:
                 to = np.where(change.to >= self.n, change.to - self.n + new, change.to)
                 touched = np.concatenate([touched, np.arange(new, new + founded)])
                 new += founded
-                change = Change(change.gain, change.rows, to)
+                change = Regrouping(change.gain, change.rows, to)
             chosen.append(change)
             groups.append(touched)
         return chosen, groups
 
-    def _key(self, change: Change, groups: IntArray) -> tuple[int, ...]:
+    def _key(self, change: Regrouping, groups: IntArray) -> tuple[int, ...]:
         """Identify a change for as long as the groups that it affects do not change."""
         standing = groups[groups < self.n]
         to = np.where(change.to < self.n, change.to, -1)
@@ -229,7 +229,7 @@ class State:
             return GroupStats(total[ends] - total[starts], table.unit)
         return table.stats(self.origin[rows], starts, ends, model.histogram_keys())
 
-    def _whole_table(self, chosen: Sequence[Change], accepted: list[int]) -> list[int]:
+    def _whole_table(self, chosen: Sequence[Regrouping], accepted: list[int]) -> list[int]:
         """Return as many of the accepted changes as keep the table satisfied: all, or the first half, or ..."""
         model = self.problem.model.part(table_level=True)
         while model.members and accepted:

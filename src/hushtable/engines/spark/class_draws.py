@@ -1,4 +1,4 @@
-"""Bringing some whole classes of a table that is not on the driver: what attacks and classifiers look at."""
+"""Collect some whole classes of a table that is not on the driver, for attacks and classifiers."""
 
 from __future__ import annotations
 
@@ -11,39 +11,39 @@ from pyspark.sql import DataFrame
 
 from hushtable.algorithms.base import Partition
 from hushtable.engines.spark.combinations import Combinations
-from hushtable.engines.spark.driver_rows import Known, draw_classes
+from hushtable.engines.spark.driver_rows import DriverRows, draw_classes
 from hushtable.engines.spark.packing import Packing
-from hushtable.engines.spark.published import Counted
+from hushtable.engines.spark.published import CountedCells
 from hushtable.release.recode import recode
 
 __all__ = ["KNOWN", "drawn_classes"]
 
 KNOWN = 100_000
-"""Records that attacks and classifiers see of a table that is not on the driver, about."""
+"""Approximate number of records for attacks and classifiers if a table is not on the driver."""
 
 
 def drawn_classes(
     combinations: Combinations,
     shown: DataFrame,
-    counted: Counted,
+    counted: CountedCells,
     packing: Packing,
     partition: Partition | None = None,
     lost: Callable[[float], DataFrame | None] = lambda share: None,
-) -> Known:
-    """Return some whole classes, and as large a share of what is suppressed.
+) -> DriverRows:
+    """Return some whole classes, and the same share of the suppressed records.
 
     Parameters
     ----------
     combinations : Combinations
     shown : DataFrame
         The combinations that are published, and their rows n, with their packed cells g0, g1, ...
-    counted : Counted
+    counted : CountedCells
     packing : Packing
         Of the cells.
     partition : Partition, optional
-        Says how cells are recoded, where they are not by group; its labels are not looked at.
+        Says how cells are recoded if not by group; its labels are not used.
     lost : callable
-        Returns about such a share of the combinations that are suppressed.
+        Returns about the given share of the suppressed combinations.
     """
     content, jobs = combinations.content, combinations.jobs
     first, sizes = counted.classes(packing)
@@ -67,4 +67,4 @@ def drawn_classes(
     labels = spread.column("class").to_numpy().astype(np.int64)
     partition = replace(partition or Partition(labels, 0), labels=labels, n_groups=len(chosen))
     recoded = recode(table, partition, content.plan.algorithm.recoding)
-    return Known(replace(combinations.problem, store=table), partition, recoded, tuples, weight)
+    return DriverRows(replace(combinations.problem, store=table), partition, recoded, tuples, weight)

@@ -47,7 +47,7 @@ class Combinations:
     problem : Problem
         The models and what they compare groups with; its rows are the combinations of sensitive values, weighted.
     held : int
-        How many combinations there are.
+        Number of combinations.
     """
 
     def __init__(self, content: Content) -> None:
@@ -79,7 +79,7 @@ class Combinations:
 
     @cached_property
     def digest(self) -> bytes:
-        """The digest of the table, the same as where all rows are in one place."""
+        """The digest of the table, the same as on one machine."""
         packed = self.values.unpack_columns([F.col(name) for name in self.value_keys])
         codes = [*(F.col(f"o{j}") for j in range(len(self.finish.quasi))), *packed]
         low = F.lit(0xFFFFFFFF)

@@ -1,9 +1,9 @@
-"""Utility of a release whose rows are not on the driver: what measures ask is answered by aggregations.
+"""Utility of a release whose rows are not on the driver, computed by aggregations.
 
-Classes and their sizes are known from verifying. One more aggregation counts which original values stand behind which
-cells, column by column. Sums over the distinct original tuples are taken where those are, a part in each task, when a
-measure asks for them. A column's cells are told apart by what they publish: two nodes of different height under one
-name count as the higher one. (Midpoints, which do not tell ranges apart, are refused for such tables.)
+Classes and their sizes are known from verification. One more aggregation counts the original values behind the cells of
+each column. Sums over the distinct original tuples are computed in tasks, when a measure needs them. A column's cells
+are distinguished by their labels: two nodes of different height with one name count as the higher one. (Midpoints,
+which do not distinguish ranges, are refused for such tables.)
 """
 
 from __future__ import annotations
@@ -20,10 +20,10 @@ from pyspark.sql import functions as F
 
 from hushtable.arrays import FloatArray, IntArray
 from hushtable.engines.spark.combinations import Combinations
-from hushtable.engines.spark.driver_rows import Known
+from hushtable.engines.spark.driver_rows import DriverRows
 from hushtable.engines.spark.jobs import changed_input
 from hushtable.engines.spark.packing import Packing
-from hushtable.engines.spark.published import Counted
+from hushtable.engines.spark.published import CountedCells
 from hushtable.release.comparison import TupleSums, Values
 from hushtable.release.counted import CountedComparison
 from hushtable.release.forms.base import Cells, cells_of
@@ -36,9 +36,9 @@ def compared(
     combinations: Combinations,
     shown: DataFrame,
     lost: DataFrame | None,
-    counted: Counted,
+    counted: CountedCells,
     packing: Packing,
-    known: Known,
+    known: DriverRows,
 ) -> CountedComparison:
     """Compare a release with its original, counted by Spark.
 
@@ -49,10 +49,10 @@ def compared(
         The combinations that are published, and their rows n, with their packed cells g0, g1, ...
     lost : DataFrame, optional
         Those that are suppressed, and their rows n.
-    counted : Counted
+    counted : CountedCells
     packing : Packing
         Of the cells.
-    known : Known
+    known : DriverRows
         Some whole classes.
     """
     first, sizes = counted.classes(packing)
@@ -101,14 +101,14 @@ def _codes(d: int) -> list[str]:
 
 
 def _cells(column: QuasiColumn, level: int | None, values: Values, n: int) -> Cells:
-    """What each number of a cell stands for, from the values behind it; those nobody has stay empty."""
+    """The meaning of each cell number, from the values behind it; unused ones stay empty."""
     first = int(np.searchsorted(values.cell, 0))
     offsets = np.searchsorted(values.cell[first:], np.arange(n + 1)).astype(np.int64)
     return cells_of(column, offsets, values.code[first:], level)
 
 
 def _over_tuples(combinations: Combinations, sums: TupleSums) -> FloatArray:
-    """Add up over the distinct tuples, a part in each task; an interrupted sum stops its jobs."""
+    """Sum over the distinct tuples, a part in each task; an interrupted sum stops its jobs."""
     codes = _codes(len(combinations.finish.quasi))
     with combinations.jobs.run() as jobs:
         tuples = combinations.frame.groupBy(*codes).agg(F.sum("n").alias("n"))
@@ -123,7 +123,7 @@ def _summed(sums: TupleSums, codes: Sequence[str], batches: Iterable[pa.RecordBa
     """Sum up the tuples of one task."""
     held = [batch for batch in batches if batch.num_rows]
     if not held:
-        # a partition without rows has a task all the same
+        # even a partition without rows has a task
         return
     table = pa.Table.from_batches(held)
     records: IntArray = table.column("n").to_numpy().astype(np.int64)

@@ -1,8 +1,8 @@
-"""What a table contains: its distinct combinations of values, how often each occurs, and rows that know theirs.
+"""The content of a table: its distinct combinations of values, their frequencies, and the combination of each row.
 
-Algorithms depend on content alone, so this is all that they need of a table. Columns that are published as they are
-and only break ties (insensitive ones) stay with Spark, unless rows also differ in weight: then the order of a tie
-decides about weights, and they belong to the content.
+Algorithms depend only on content, so they need nothing else. Columns that are published unchanged and only break ties
+(insensitive ones) stay with Spark, unless rows also differ in weight: then the order of a tie decides about weights,
+and they belong to the content.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from hushtable.algorithms.base import Problem
 from hushtable.arrays import AnyArray, IntArray
 from hushtable.engines import local
 from hushtable.engines.spark.dictionaries import Dictionary, coded, dictionaries, whole
-from hushtable.engines.spark.jobs import Jobs, changed_input, spark_errors
+from hushtable.engines.spark.jobs import SparkJobs, changed_input, spark_errors
 from hushtable.engines.spark.packing import Packing
 from hushtable.engines.spark.people import UNITS, with_units
 from hushtable.errors import PolicyError
@@ -38,11 +38,11 @@ from hushtable.table.people import PERSON_UNITS
 from hushtable.table.plan import ColumnPlan, TablePlan
 from hushtable.table.ranks import dense_ranks
 
-__all__ = ["AlikeRows", "Content", "Tuples", "alike_rows", "tasks_can_count"]
+__all__ = ["AlikeRows", "Content", "SparkRows", "alike_rows", "tasks_can_count"]
 
 
 @dataclass(frozen=True)
-class Tuples:
+class SparkRows:
     """The distinct combinations of a table.
 
     Attributes
@@ -52,7 +52,7 @@ class Tuples:
     counts : int64 array
         Rows of each combination.
     units : int64 array
-        Weight of one such row; empty where every row weighs 1.
+        Weight of one such row; empty if every row weighs 1.
     keys : tuple of int64 arrays
         The packed quasi-identifiers, then the packed rest, then the weight: what rows are joined by.
     """
@@ -67,12 +67,12 @@ class Tuples:
 
     @cached_property
     def offsets(self) -> IntArray:
-        """Where the rows of each combination begin once they are spread out."""
+        """Where the rows of each combination begin after expansion."""
         return np.concatenate([[0], np.cumsum(self.counts)]).astype(np.int64)
 
     @cached_property
     def of_row(self) -> IntArray:
-        """The combination of every spread-out row."""
+        """The combination of every expanded row."""
         return np.repeat(np.arange(len(self), dtype=np.int64), self.counts)
 
 
@@ -81,21 +81,21 @@ class Content:
 
     Parameters
     ----------
-    jobs : Jobs
+    jobs : SparkJobs
     frame : pyspark.sql.DataFrame
     plan : Plan
     most : int
-        Rows that the driver takes.
+        Most rows on the driver.
 
     Attributes
     ----------
     kept : list of str
-        The columns that are published as they are, c0, c1, ... by their place.
+        The columns that are published unchanged: c0, c1, ... by their place.
     place : dict of str to int
-        Where a column of the policy stands.
+        The place of each column of the policy.
     """
 
-    def __init__(self, jobs: Jobs, frame: DataFrame, plan: Plan, most: int) -> None:
+    def __init__(self, jobs: SparkJobs, frame: DataFrame, plan: Plan, most: int) -> None:
         self.jobs, self.plan = jobs, plan
         names = check_names(frame.columns, "The table")
         check_columns(names, plan.table)
@@ -140,9 +140,9 @@ class Content:
 
     @cached_property
     def rows(self) -> DataFrame:
-        """The table as numbers, with columns q0, q1, ..., s0, s1, ..., weights where people are counted, and ``kept``.
+        """The table as numbers, with columns q0, q1, ..., s0, s1, ..., weights if people are counted, and ``kept``.
 
-        It is not made where the rows that differ are all that is asked for.
+        It is not made if only the distinct rows are needed.
         """
         found, n = self.dictionaries, len(self.quasi)
         rows = coded(self.jobs, self._work, found, places=self._places(found))
@@ -155,20 +155,20 @@ class Content:
         return rows.select(*(number.alias(name) for name, number in packed), *self.units, *self.kept)
 
     def hold(self) -> None:
-        """Keep the rows until the run ends: looking their values up costs more than what is done with the numbers."""
+        """Cache the rows until the run ends: looking up their values costs more than working with the numbers."""
         if all(frame is not self.rows for frame in self.jobs.held):
             self.jobs.hold(self.rows)
 
     @property
     def quasi_places(self) -> list[Column]:
-        """The place of each quasi-identifier's value, in ``rows`` and wherever their keys are."""
+        """The place of each quasi-identifier's value, in ``rows`` and in all tables with their keys."""
         return self.quasi_packing.unpack_columns([F.col(name) for name in self.keys])
 
     def _named(self, role: Role) -> tuple[ColumnPlan, ...]:
         return tuple(c for c in self.plan.table.columns if c.role is role)
 
     def _canonical(self, work: DataFrame, found: Sequence[Dictionary]) -> tuple[DataFrame, list[str]]:
-        """Add columns that put rows in canonical order."""
+        """Add columns that define the canonical order of rows."""
         tie = dictionaries(self.jobs, work, [self.place[c.name] for c in self.tie])
         quasi, sensitive = self.coded_columns(found)
         codes: list[AnyArray] = [*(c.codes for c in quasi), *(c.codes for c in sensitive)]
@@ -184,10 +184,10 @@ class Content:
         return ranked, names
 
     def _places(self, found: Sequence[Dictionary]) -> list[IntArray]:
-        """Return the place of each value: spellings of one value (a missing one's, say) share that of the first.
+        """Return the place of each value; all spellings of one value (such as a missing one) share the first place.
 
-        Algorithms see them as equal, so that which records of a combination come first must not depend on spelling.
-        Where rows differ in weight, how a sensitive value is written is content: it decides which weight comes first.
+        Algorithms treat them as equal, so the order of records within a combination must not depend on spelling. If
+        rows differ in weight, the spelling of a sensitive value is content: it decides which weight comes first.
         """
         quasi, sensitive = self.coded_columns(found)
         codes: list[AnyArray] = [c.codes for c in quasi]
@@ -202,14 +202,14 @@ class Content:
         return places
 
     def apart(self) -> list[Column]:
-        """Return what rows of one combination are put in order by: the columns that are kept, then other spellings."""
+        """Return the sort keys within one combination: the unchanged columns, then other spellings."""
         kept = [c.name for c in self.plan.table.columns if c.role is Role.INSENSITIVE]
         columns = self.coded_columns(self.dictionaries)[1]
         spelt = [c.name for c in columns if c.spellings or self._has_zeros(c.name)]
         return [key for name in (*kept, *spelt) for key in self.in_order(name)]
 
     def in_order(self, name: str) -> list[Column]:
-        """Return what puts rows in the order of a kept column: -0.0, which equals 0.0 for Spark, comes before it."""
+        """Return the sort key of an unchanged column: -0.0, which equals 0.0 for Spark, comes before it."""
         cells = F.col(f"c{self.place[name]}")
         return [cells.asc_nulls_first(), *([cells.cast("string").asc()] if self._has_zeros(name) else [])]
 
@@ -239,8 +239,8 @@ class Content:
         """The plan of the coded columns alone."""
         return replace(self.plan.table, columns=self._coded_columns, entity=None)
 
-    def tuples(self, counted: DataFrame | None = None) -> Tuples:
-        """Bring the distinct combinations to the driver; ``counted`` has them with their rows n, if that was done."""
+    def tuples(self, counted: DataFrame | None = None) -> SparkRows:
+        """Collect the distinct combinations on the driver; ``counted`` has them with their rows n, if known."""
         by = [*self.keys, *self.rest_keys, *self.units]
         if counted is None and self._alike is not None:
             return self._tuples_here(self._alike)
@@ -255,7 +255,7 @@ class Content:
             raise changed_input()
         return tuples
 
-    def _tuples_here(self, alike: AlikeRows) -> Tuples:
+    def _tuples_here(self, alike: AlikeRows) -> SparkRows:
         """Number the combinations that the driver has; spellings of one value are one."""
         own = self._places(self.dictionaries)
         places = [shared[place] for shared, place in zip(own, alike.places, strict=True)]
@@ -265,16 +265,16 @@ class Content:
         n, chosen = len(self.quasi), [place[first] for place in places]
         return self.tuples_of([*self.quasi_packing.pack(chosen[:n]), *self.rest_packing.pack(chosen[n:])], counts)
 
-    def tuples_of(self, numbers: Sequence[IntArray], counts: IntArray) -> Tuples:
+    def tuples_of(self, numbers: Sequence[IntArray], counts: IntArray) -> SparkRows:
         """Read combinations from the columns that rows are joined by."""
         cut = len(self.keys)
         places = self.quasi_packing.unpack(numbers[:cut])
         places += self.rest_packing.unpack(numbers[cut : cut + len(self.rest_keys)])
         units = numbers[-1] if self.weighted else np.empty(0, dtype=np.int64)
-        return Tuples(tuple(places), counts.astype(np.int64), units, tuple(numbers))
+        return SparkRows(tuple(places), counts.astype(np.int64), units, tuple(numbers))
 
-    def problem(self, tuples: Tuples) -> Problem:
-        """Return what an algorithm is given: the combinations, spread out to rows of codes."""
+    def problem(self, tuples: SparkRows) -> Problem:
+        """Return the input of the algorithm: the combinations, expanded to rows of codes."""
         rows = tuples.of_row
         columns = [d.rows(p[rows]) for d, p in zip(self.dictionaries, tuples.places, strict=True)]
         table = self._encoded(columns)
@@ -286,11 +286,11 @@ class Content:
 
 
 def _plain(frame: DataFrame) -> DataFrame:
-    """Return the table with values alone.
+    """Return the table with only its values.
 
-    Texts are compared by their bytes, whatever collation a column has. A column of nothing is text that is missing.
-    Metadata are dropped: Spark would write them into every Parquet file, and those of a string index, say, list the
-    values of all records.
+    Texts are compared by bytes, regardless of a column's collation. A column of type void becomes missing text.
+    Metadata are dropped: Spark would write them into every Parquet file, and those of a string index, for example, list
+    the values of all records.
     """
     for column in frame.schema.fields:
         if column.metadata:
@@ -313,22 +313,22 @@ def _check_types(frame: DataFrame, plan: TablePlan) -> None:
             check_publishable(column.name, types[column.name])
 
 
-# The rows of a table that differ, on the driver: counted by tasks, piece by piece, and merged.
+# The distinct rows of a table, on the driver: counted by tasks, piece by piece, and merged.
 #
-# A task gets rows as Arrow batches, numbers the values of each column, and counts equal rows by their numbers. What it
-# sends are these numbers and each column's values once, so that a table of 10,000,000 rows travels as some megabytes.
+# A task gets rows as Arrow batches, numbers the values of each column, and counts equal rows by their numbers. It sends
+# these numbers and each column's values once, so that a table of 10,000,000 rows becomes a few megabytes.
 
 
 _PIECE = 1 << 20
 """Rows that a task counts at once."""
 
 _SENT = 1 << 28
-"""Bytes that are brought to the driver at once: Spark lets a job return 1 GiB."""
+"""Bytes to collect on the driver at once: Spark lets a job return 1 GiB."""
 
 
 @dataclass(frozen=True)
 class AlikeRows:
-    """The rows of a table that differ in some columns.
+    """The distinct rows of a table in some columns.
 
     Attributes
     ----------
@@ -337,7 +337,7 @@ class AlikeRows:
     places : list of int64 arrays
         For each column, the place of every such row's value among them.
     counts : int64 array
-        How many rows of the table are alike.
+        Number of equal rows of the table.
     """
 
     dictionaries: list[Dictionary]
@@ -345,8 +345,8 @@ class AlikeRows:
     counts: IntArray
 
 
-def alike_rows(jobs: Jobs, work: DataFrame, places: Sequence[int], most: int) -> AlikeRows | None:
-    """Count the rows that are alike in these columns (named c0, c1, ...); None if tasks find more than ``most``."""
+def alike_rows(jobs: SparkJobs, work: DataFrame, places: Sequence[int], most: int) -> AlikeRows | None:
+    """Count equal rows in these columns (named c0, c1, ...); None if there are more than ``most`` distinct ones."""
     names = [f"c{at}" for at in places]
     what = "reading the columns"
     pieces = work.select(*names).mapInArrow(_count_pieces, "alike long, bytes long, told binary")
@@ -385,7 +385,7 @@ def _same_rows(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
 
 
 def _batches(sizes: pa.Table) -> Iterator[tuple[int, int]]:
-    """Cut pieces into runs of at most ``_SENT`` bytes; yield the first and the last of each."""
+    """Divide pieces into runs of at most ``_SENT`` bytes; yield the first and the last of each."""
     ids, sent = sizes.column("piece").to_numpy(), sizes.column("bytes").to_numpy()
     start, total = 0, 0
     for i, size in enumerate(sent):
@@ -449,7 +449,7 @@ def _equal_rows(columns: Sequence[pa.DictionaryArray]) -> tuple[IntArray, IntArr
 
 
 def _merged(places: Sequence[int], tables: Sequence[pa.Table]) -> AlikeRows:
-    """Merge what tasks have counted."""
+    """Merge the counts of tasks."""
     if not tables:
         nothing = np.empty(0, dtype=np.int64)
         return AlikeRows([Dictionary(at, pa.nulls(0), nothing) for at in places], [nothing for _ in places], nothing)

@@ -1,4 +1,4 @@
-"""The distinct values of every column, and each row's combination of them as numbers."""
+"""The distinct values of every column, and each row's combination as numbers."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from pyspark.sql import functions as F
 from pyspark.sql.types import LongType, StructField, StructType
 
 from hushtable.arrays import AnyArray, IntArray
-from hushtable.engines.spark.jobs import Jobs
+from hushtable.engines.spark.jobs import SparkJobs
 from hushtable.io.dictionaries import from_codes
 
 __all__ = ["Dictionary", "coded", "dictionaries", "looked_up", "numbered", "whole", "with_numbers"]
@@ -21,7 +21,7 @@ __all__ = ["Dictionary", "coded", "dictionaries", "looked_up", "numbered", "whol
 _PASS = 32
 
 _IN_PLAN = 4096
-"""Numbers up to so many are looked up in an array of the plan, more of them by a join."""
+"""Most numbers to look up in an array of the plan; more are looked up by a join."""
 
 
 @dataclass(frozen=True)
@@ -55,15 +55,15 @@ class Dictionary:
         return from_codes(renumber[places], self.values.filter(pa.array(keep)))
 
 
-def dictionaries(jobs: Jobs, work: DataFrame, places: Sequence[int]) -> list[Dictionary]:
-    """Find the distinct values of these columns (named c0, c1, ... in ``work``), few passes over the table for all."""
+def dictionaries(jobs: SparkJobs, work: DataFrame, places: Sequence[int]) -> list[Dictionary]:
+    """Find the distinct values of these columns (named c0, c1, ... in ``work``) in a few passes over the table."""
     found: list[Dictionary] = []
     for first in range(0, len(places), _PASS):
         found += _one_pass(jobs, work, places[first : first + _PASS])
     return found
 
 
-def _one_pass(jobs: Jobs, work: DataFrame, places: Sequence[int]) -> list[Dictionary]:
+def _one_pass(jobs: SparkJobs, work: DataFrame, places: Sequence[int]) -> list[Dictionary]:
     names = [f"c{at}" for at in places]
     which = F.grouping_id(*names).alias("which")
     counted = work.groupingSets([[name] for name in names], *names).agg(which, F.count(F.lit(1)).alias("n"))
@@ -71,7 +71,7 @@ def _one_pass(jobs: Jobs, work: DataFrame, places: Sequence[int]) -> list[Dictio
     grouped_by = table.column("which").to_numpy()
     found = []
     for j, (at, name) in enumerate(zip(places, names, strict=True)):
-        # a bit is set where a column is not grouped by
+        # a bit is set for each column that is not grouped by
         mine = (1 << len(names)) - 1 - (1 << (len(names) - 1 - j))
         part = table.filter(pa.array(grouped_by == mine))
         found.append(Dictionary(at, whole(part.column(name)), part.column("n").to_numpy().astype(np.int64)))
@@ -85,13 +85,13 @@ def whole(values: pa.Array | pa.ChunkedArray) -> pa.Array:
 
 
 def coded(
-    jobs: Jobs,
+    jobs: SparkJobs,
     work: DataFrame,
     found: Sequence[Dictionary],
     more: Sequence[dict[str, AnyArray]] | None = None,
     places: Sequence[AnyArray] | None = None,
 ) -> DataFrame:
-    """Give every row the places of its values: columns p0, p1, ..., null for a value that was not there before.
+    """Give every row the places of its values: columns p0, p1, ..., null for a new value.
 
     ``more`` names further numbers of every value, which become columns of their own; ``places`` lets values share one.
     """
@@ -103,7 +103,7 @@ def coded(
 
 
 def numbered(
-    jobs: Jobs, frame: DataFrame, column: str, values: pa.Array | pa.ChunkedArray, numbers: Mapping[str, AnyArray]
+    jobs: SparkJobs, frame: DataFrame, column: str, values: pa.Array | pa.ChunkedArray, numbers: Mapping[str, AnyArray]
 ) -> DataFrame:
     """Give every row the numbers of its value in a column, under their names; null for one not among the values."""
     missing = values.is_null().to_numpy(zero_copy_only=False)
@@ -111,7 +111,7 @@ def numbered(
     book = {name: own[there].astype(np.int64) for name, own in numbers.items()}
     fields = [StructField("v", frame.schema[column].dataType), *(StructField(name, LongType()) for name in book)]
     look_up = jobs.table({"v": values.take(pa.array(there)), **book}, StructType(fields))
-    # a join in which missing values are equal costs half as much again for every row
+    # a null-safe join costs half as much again for every row
     frame = frame.join(look_up, frame[column] == look_up["v"], "left").drop("v")
     for gap in np.flatnonzero(missing):
         nothing = F.col(column).isNull()
@@ -130,7 +130,7 @@ def looked_up(place: Column, numbers: AnyArray) -> Column:
 
 
 def with_numbers(
-    jobs: Jobs, frame: DataFrame, places: Sequence[Column], numbers: Sequence[dict[str, AnyArray]]
+    jobs: SparkJobs, frame: DataFrame, places: Sequence[Column], numbers: Sequence[dict[str, AnyArray]]
 ) -> DataFrame:
     """Add, for each column of places, the numbers at them, under their names."""
     for j, (place, named) in enumerate(zip(places, numbers, strict=True)):

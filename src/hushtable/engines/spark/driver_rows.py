@@ -1,4 +1,4 @@
-"""What the driver knows of a table's rows: all of them as codes, or some whole classes."""
+"""The rows of a table on the driver: all of them as codes, or some whole classes."""
 
 from __future__ import annotations
 
@@ -10,35 +10,35 @@ import pyarrow as pa
 from hushtable import rng
 from hushtable.algorithms.base import Partition, Problem
 from hushtable.arrays import IntArray
-from hushtable.engines.spark.content import Content, Tuples
+from hushtable.engines.spark.content import Content, SparkRows
 from hushtable.release.comparison import RowComparison
 from hushtable.release.recode import Recoded
 
-__all__ = ["Known", "draw_classes"]
+__all__ = ["DriverRows", "draw_classes"]
 
 
 @dataclass(frozen=True)
-class Known:
-    """Rows that the driver knows, and their classes.
+class DriverRows:
+    """Rows on the driver, and their classes.
 
     Attributes
     ----------
     problem, partition, recoded
-        As on one machine; rows are those of ``tuples``, spread out.
-    tuples : Tuples
+        As on one machine; rows are those of ``tuples``, expanded.
+    tuples : SparkRows
     weight : float
-        1 where these are all rows; less where whole classes were drawn: see ``draw_classes``.
+        1 if these are all rows; less if whole classes were drawn: see ``draw_classes``.
     """
 
     problem: Problem
     partition: Partition
     recoded: Recoded
-    tuples: Tuples
+    tuples: SparkRows
     weight: float = 1.0
 
     @property
     def comparison(self) -> RowComparison:
-        """These rows beside what is published of them."""
+        """These rows with their published cells."""
         return RowComparison(
             table=self.problem.table,
             labels=self.recoded.labels[: self.problem.table.n_sample],
@@ -55,7 +55,7 @@ class Known:
 
 
 def draw_classes(sizes: IntArray, most: int, seed: int) -> tuple[IntArray, float]:
-    """Draw classes until they hold about ``most`` records; return them, and what one record counts for.
+    """Draw classes until they have about ``most`` records; return them, and the weight of one record.
 
     Examples
     --------

@@ -14,17 +14,17 @@ from hushtable.arrays import IntArray
 from hushtable.engines import local
 from hushtable.engines.spark.combinations import Combinations
 from hushtable.engines.spark.content import Content
-from hushtable.engines.spark.driver_rows import Known
+from hushtable.engines.spark.driver_rows import DriverRows
 from hushtable.engines.spark.groups import SparkGroups
-from hushtable.engines.spark.jobs import Jobs, if_there
+from hushtable.engines.spark.jobs import SparkJobs, if_there
 from hushtable.engines.spark.listed import Listed
-from hushtable.engines.spark.nodes import Nodes
+from hushtable.engines.spark.nodes import RecodedNode
 from hushtable.engines.spark.publish import Cellbook, published_rows
-from hushtable.engines.spark.published import Counted, Shown, judge
+from hushtable.engines.spark.published import CountedCells, Shown, judge
 from hushtable.engines.spark.refuse import DRIVER_ROWS, check_engine, check_far
 from hushtable.engines.spark.repeated import Differing
 from hushtable.engines.spark.store import SparkStore
-from hushtable.engines.spark.summary import Summary
+from hushtable.engines.spark.summary import DriverSummary
 from hushtable.errors import IncompatibleError, ParameterError
 from hushtable.io.text import is_text
 from hushtable.release.comparison import Comparison
@@ -34,28 +34,28 @@ from hushtable.release.verify import Verification
 __all__ = ["DRIVER_ROWS", "GROUP_ROWS", "OnDriver", "SparkOutcome", "check_driver", "collected", "run"]
 
 GROUP_ROWS = "spark.hushtable.groupRows"
-"""Setting: beyond that, groups up to so many distinct combinations (records, for localpk) are finished by one task."""
+"""Setting: groups with up to this many distinct combinations (records, for localpk) are finished by one task."""
 
 _DEFAULTS = {DRIVER_ROWS: 100_000_000, GROUP_ROWS: 1_000_000}
 
 
 @dataclass(frozen=True)
 class SparkOutcome:
-    """What a run produced: verified, or it would not exist.
+    """The verified result of a run.
 
     Attributes
     ----------
     shown : Shown or Listed
         The published table.
     content : Content
-    counted : Counted
+    counted : CountedCells
         The published table, counted by its cells.
     problem : Problem
         The models and what they compare groups with.
-    known : Known
-        The rows that the driver knows.
+    known : DriverRows
+        The rows on the driver.
     comparison : Comparison
-        The release beside its original.
+        The release compared with its original.
     verification : Verification
     summarised : bool
         Whether the rows of ``problem`` are all distinct combinations, weighted.
@@ -63,19 +63,19 @@ class SparkOutcome:
 
     shown: Shown | Listed
     content: Content
-    counted: Counted
+    counted: CountedCells
     problem: Problem
-    known: Known
+    known: DriverRows
     comparison: Comparison
     verification: Verification
     summarised: bool = False
 
     @property
     def on_driver(self) -> bool:
-        """Whether the driver knows all rows."""
+        """Whether all rows are on the driver."""
         return self.known.problem is self.problem
 
-    def judge(self, counted: Counted) -> Verification:
+    def judge(self, counted: CountedCells) -> Verification:
         """Judge a count of the published cells."""
         recoded = self.known.recoded if self.on_driver else None
         plan = self.shown.plan.table
@@ -96,7 +96,7 @@ def run(frame: DataFrame, plan: Plan, progress: Progress | None = None) -> Spark
         Nothing is returned that was not verified.
     """
     check_engine(plan)
-    with Jobs(frame.sparkSession, progress or (lambda share, what: None)).run() as jobs:
+    with SparkJobs(frame.sparkSession, progress or (lambda share, what: None)).run() as jobs:
         limit = _setting(jobs.spark, DRIVER_ROWS)
         content = Content(jobs, frame, plan, limit)
         if content.records <= limit:
@@ -105,10 +105,12 @@ def run(frame: DataFrame, plan: Plan, progress: Progress | None = None) -> Spark
         return _published(content, *_far(content, limit))
 
 
-def _published(content: Content, applied: OnDriver | Summary | Nodes | SparkGroups, by: Partition) -> SparkOutcome:
-    """Publish what an algorithm decided, and verify it from the published cells."""
+def _published(
+    content: Content, applied: OnDriver | DriverSummary | RecodedNode | SparkGroups, by: Partition
+) -> SparkOutcome:
+    """Publish the algorithm's result, and verify it from the published cells."""
     rows, book = applied.publish()
-    # a table that fits on the driver is written by it too, if nothing is published that it does not know
+    # a table that fits on the driver is also written by it, if it has everything that is published
     if isinstance(applied, OnDriver) and isinstance(rows, Differing):
         made: Shown | Listed = Listed(content, rows, book)
     else:
@@ -141,15 +143,15 @@ def check_driver(frame: DataFrame, records: int, why: str) -> None:
 
 
 def collected(frames: Mapping[str, DataFrame], progress: Progress) -> dict[str, pa.Table]:
-    """Bring linked tables to the driver, each text once, for work that needs all of them in one place.
+    """Collect linked tables on the driver, with each text once.
 
     Raises
     ------
     IncompatibleError
-        If they have more rows than the driver takes: said before any row is brought.
+        If they have more rows than the driver accepts; raised before any row is collected.
     """
     first = next(iter(frames.values()))
-    with Jobs(first.sparkSession, progress).run() as jobs:
+    with SparkJobs(first.sparkSession, progress).run() as jobs:
         rows = sum(frame.count() for frame in frames.values())
         check_driver(first, rows, "linked tables are worked on there")
         found = {name: jobs.collect_large(frame, f"reading {name}") for name, frame in frames.items()}
@@ -166,8 +168,8 @@ def _setting(spark: SparkSession, name: str) -> int:
     return int(str(given))
 
 
-def _far(content: Content, limit: int) -> tuple[Summary | Nodes | SparkGroups, Partition]:
-    """Let the algorithm ask for combinations: on the driver if they fit, else where they are."""
+def _far(content: Content, limit: int) -> tuple[DriverSummary | RecodedNode | SparkGroups, Partition]:
+    """Give the algorithm combinations: on the driver if they fit, otherwise on Spark."""
     plan = content.plan
     check_far(plan, content.records, limit)
     content.hold()
@@ -177,14 +179,14 @@ def _far(content: Content, limit: int) -> tuple[Summary | Nodes | SparkGroups, P
     local.check_feasible(problem)
     partition = plan.algorithm.run(problem)
     applied = store.applied
-    if isinstance(applied, Summary):
+    if isinstance(applied, DriverSummary):
         applied.settle(problem, partition)
     return applied, partition
 
 
 @contextmanager
 def _kept(shown: Shown | Listed) -> Iterator[Shown | Listed]:
-    """Let go of the published rows if they turn out not to be publishable."""
+    """Release the published rows if they turn out not to be publishable."""
     try:
         yield shown
     except BaseException:
@@ -193,7 +195,7 @@ def _kept(shown: Shown | Listed) -> Iterator[Shown | Listed]:
         raise
 
 
-# A table whose rows fit on the driver: spread out to codes there, grouped as on one machine, published by joins.
+# A table whose rows fit on the driver: expanded to codes there, grouped as on one machine, published by joins.
 
 
 class OnDriver:
@@ -228,7 +230,7 @@ class OnDriver:
         """Return the published rows as ``published_rows`` does."""
         return published_rows(self._content, self._tuples, self.recoded)
 
-    def compare(self, partition: Partition, counted: Counted, book: Cellbook) -> tuple[Known, Comparison]:
-        """Return all rows, and the release beside its original."""
-        known = Known(self.problem, partition, self.recoded, self._tuples)
+    def compare(self, partition: Partition, counted: CountedCells, book: Cellbook) -> tuple[DriverRows, Comparison]:
+        """Return all rows, and the release compared with its original."""
+        known = DriverRows(self.problem, partition, self.recoded, self._tuples)
         return known, known.comparison

@@ -1,4 +1,4 @@
-"""Spark on tables in files and databases: a session is started, and has ended when the release is written."""
+"""Spark on tables in files and databases, in a session that ends when the release is written."""
 
 from __future__ import annotations
 
@@ -36,21 +36,21 @@ def run_on_spark(
     overwrite: bool = False,
     progress: Progress,
 ) -> None:
-    """Start Spark, anonymize a table with it, and write the release; Spark has ended when it returns.
+    """Start Spark, anonymize a table, write the release and stop Spark.
 
-    A session that was there before stays, and keeps nothing of the release.
+    An existing session stays, and caches nothing of the release.
 
     Parameters
     ----------
     data : sequence of path or address
-        Files, folders, patterns, tables of databases, or addresses that Spark knows.
+        Files, folders, patterns, tables of databases, or addresses that Spark supports.
     plan : Plan
     output : path
         A folder that driver and executors share.
     format : {"csv", "parquet"}
     master : str, optional
     to : str, optional
-        A database's table, or Parquet in a store, that gets the rows too.
+        A database's table, or Parquet in a store, to write the rows to as well.
     overwrite : bool
     progress : callable
 
@@ -73,23 +73,22 @@ def run_on_spark(
 
 # Tables of databases for Spark: read once by the driver, in one snapshot, into Parquet that the executors read.
 #
-# Spark reads its input several times, and a table that somebody writes to would be another one each time; a connection
-# for every executor would see other rows than the next one's. So one connection reads it, in the types that the local
-# engine gives it, into a hidden folder beside the output, which driver and executors share anyway. Identifiers stay in
-# the database.
+# Spark reads its input several times, and a table that changes would be different each time; separate connections of
+# executors could see different rows. So one connection reads it, in the types of the local engine, into a hidden folder
+# next to the output, which driver and executors share anyway. Identifiers stay in the database.
 
 
 @contextmanager
 def staged(sources: Sequence[Source], unread: Collection[str], target: Path, progress: Progress) -> Iterator[list[str]]:
-    """Yield the sources with tables of databases as files, which are gone when the block ends.
+    """Yield the sources with tables of databases as files, which are removed when the block ends.
 
     Parameters
     ----------
     sources : sequence of path or address
     unread : collection of str
-        Columns that nobody looks at, which stay in the database.
+        Columns that are not needed, which stay in the database.
     target : path
-        The output, beside which the files are.
+        The output; the files are next to it.
     progress : callable
     """
     tables = [str(s) for s in sources if is_url(s) and Url.of(str(s)).scheme in DATABASES]

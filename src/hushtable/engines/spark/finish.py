@@ -1,4 +1,4 @@
-"""Finishing a group where its rows are: the algorithm of every engine, on the combinations of one group."""
+"""Finish a group in a Spark task: the common algorithm, on the combinations of one group."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _Column = TypeVar("_Column", QuasiColumn, SensitiveColumn)
 
 @dataclass(frozen=True)
 class Finish:
-    """What a task needs to finish a group: everything but its rows."""
+    """Everything that a task needs to finish a group, except its rows."""
 
     quasi: tuple[QuasiColumn, ...]
     sensitive: tuple[SensitiveColumn, ...]
@@ -50,8 +50,8 @@ class Finish:
     def divided_cells(self, rows: pa.Table) -> pa.Table:
         """Return the published cells of each combination's records, which may be in several classes.
 
-        Combinations have ``n`` records each, from the one ``at`` on; what is returned has them too. ``tie`` ranks them
-        among those with the same codes.
+        Combinations have ``n`` records each, beginning at ``at``; so has the result. ``tie`` ranks them among those
+        with the same codes.
         """
         order = np.lexsort([rows.column(name).to_numpy() for name in ("at", *reversed(self.keys))])
         rows = rows.take(pa.array(order))
@@ -90,7 +90,7 @@ class Finish:
         return recode(table, self.run(problem, closed), self.algorithm.recoding)
 
     def encoded(self, rows: pa.Table) -> EncodedTable:
-        """Return combinations, with their weights, as the table that an algorithm is given."""
+        """Return combinations, with their weights, as the input table of an algorithm."""
         codes = [rows.column(f"o{j}").to_numpy() for j in range(len(self.quasi))]
         values = self.values.unpack([rows.column(f"v{i}").to_numpy() for i in range(len(self.values))])
         return EncodedTable(
@@ -112,5 +112,5 @@ def _once(keys: Sequence[IntArray]) -> IntArray:
 
 
 def with_codes(column: _Column, codes: AnyArray) -> _Column:
-    """Return a column with other codes, as small as they can be."""
+    """Return a column with new codes, as small as possible."""
     return replace(column, codes=codes.astype(smallest(column.coded.size)))

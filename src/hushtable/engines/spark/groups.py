@@ -1,9 +1,9 @@
 """Dividing a table whose records do not fit on the driver: level by level, from counts.
 
-Combinations stay with Spark, each with the number of its group. As long as a group has more of them than one task may
-take, aggregations count it, an algorithm decides from the counts, and combinations move to the parts. Groups that are
-small enough are divided by the same algorithm where they are. Where an algorithm parts equal records, a combination is
-divided too: its records are told apart by their place (``at``) among equal ones.
+Combinations stay with Spark, each with the number of its group. As long as a group has too many of them for one task,
+aggregations count it, an algorithm decides from the counts, and combinations move to the parts. The same algorithm
+divides small groups within a task. If an algorithm separates equal records, a combination is divided too: its records
+are identified by their place (``at``) among equal ones.
 """
 
 from __future__ import annotations
@@ -28,11 +28,11 @@ from hushtable.engines.spark.class_draws import drawn_classes
 from hushtable.engines.spark.combinations import Combinations
 from hushtable.engines.spark.compared import compared
 from hushtable.engines.spark.dictionaries import looked_up
-from hushtable.engines.spark.driver_rows import Known
+from hushtable.engines.spark.driver_rows import DriverRows
 from hushtable.engines.spark.jobs import spark_errors
 from hushtable.engines.spark.people import UNITS
 from hushtable.engines.spark.publish import Cellbook, numbered_cells, rows_in_turn, shown_columns
-from hushtable.engines.spark.published import Counted
+from hushtable.engines.spark.published import CountedCells
 from hushtable.release.comparison import Comparison
 from hushtable.release.forms.base import cells_of
 from hushtable.table.coins import Coins
@@ -43,13 +43,13 @@ __all__ = ["SparkGroups"]
 
 
 class SparkGroups:
-    """A table that is divided where it is; see ``hushtable.algorithms.store.Groups``.
+    """A table that is divided on Spark; see ``hushtable.algorithms.store.Groups``.
 
     Parameters
     ----------
     combinations : Combinations
     most : int
-        Combinations, or records, that one task may take.
+        Most combinations, or records, in one task.
     coins : Coins, optional
 
     Attributes
@@ -79,17 +79,17 @@ class SparkGroups:
 
     @property
     def _by(self) -> list[str]:
-        """What decides the cells of a combination: its quasi-identifiers, and all of it where it may be parted."""
+        """What decides the cells of a combination: its quasi-identifiers, or all of it if it may be divided."""
         keys = self.content.keys
         return [*keys, *self.content.rest_keys, *self.content.units] if self._parts else keys
 
     def _asked(self, groups: IntArray, **more: Any) -> DataFrame:
-        """The combinations of some groups, which are numbered anew in the column ``group``."""
+        """The combinations of some groups, renumbered in the column ``group``."""
         table = self._jobs.table({"node": groups, "group": np.arange(len(groups), dtype=np.int64), **more})
         return self._frame.join(table, "node")
 
     def _moved(self, frame: DataFrame, node: str) -> None:
-        """Go on with combinations in other groups; the older ones are needed until these have been counted."""
+        """Continue with combinations in other groups; the older ones are needed until these have been counted."""
         names = self._frame.columns
         self._older.append(self._frame)
         self._frame = self._jobs.hold(frame.drop("node").withColumnRenamed(node, "node").select(*names))
@@ -143,7 +143,7 @@ class SparkGroups:
         self._moved(self._frame.join(moves, "node", "left").withColumn("child", child), "child")
 
     def kinds(self) -> Kinds:
-        """Tell the kinds of records, and give every combination its kind, its place and its rank among equal ones."""
+        """Return the kinds of records, and give every combination its kind, its place and its rank among equal ones."""
         self._parts = True
         keys = [*self._combinations.value_keys, *self.content.units]
         frame = self._frame.withColumns({"at": F.lit(0).cast("long"), "tie": self._tie()})
@@ -172,7 +172,7 @@ class SparkGroups:
         return Kinds.of(replace(self.problem, store=table))
 
     def _tie(self) -> Column:
-        """The ranks of the other published cells, where they are part of the combinations, then of other spellings."""
+        """The ranks of the other published cells, if they are part of the combinations, then of other spellings."""
         content, first = self.content, len(self.content.quasi)
         sensitive = self._finish.sensitive
         places = content.rest_packing.unpack_columns([F.col(name) for name in content.rest_keys])
@@ -186,7 +186,7 @@ class SparkGroups:
         return [looked_up(F.col(f"o{j}"), rank) for j, rank in enumerate(self._trees.ranks)]
 
     def extents(self, groups: IntArray) -> tuple[IntArray, IntArray, IntArray, IntArray]:
-        """Count records and weight of groups, and find the ends of their ranks: one aggregation."""
+        """Count records and weight of groups, and find the range of their ranks: one aggregation."""
         ends = [end(rank) for rank in self._ranks() for end in (F.min, F.max)]
         own = self._asked(groups).groupBy("group")
         found = self._collected(
@@ -225,7 +225,7 @@ class SparkGroups:
         return BranchCounts(found["group"], found["column"], found["child"], found["kind"], found["n"], low, high)
 
     def divide(self, groups: IntArray, heights: IntArray, division: Division, first: int) -> None:
-        """Send the combinations of divided groups to their parts, and part those of which some records go back."""
+        """Send the combinations of divided groups to their parts, and divide those with records that go back."""
         divided = np.flatnonzero(division.chosen >= 0)
         if not len(divided):
             return
@@ -247,14 +247,14 @@ class SparkGroups:
         self._moved(moved, "part")
 
     def _taken(self, moved: DataFrame) -> DataFrame:
-        """Part combinations of which the first records go back, combinations in secret order."""
+        """Divide combinations whose first records go back, in secret order of combinations."""
         codes = [F.col(f"o{j}").cast("long") for j in range(len(self._quasi))]
         order: list[Column | str] = [*codes, *self._combinations.value_keys, "tie"]
         order += [*self.content.units, *self.content.keys, *self.content.rest_keys, "at"]
         if self._coins is not None:
             first, last = (F.lit(end).cast("long") for end in self._coins.ends)
             order.insert(0, F.xxhash64(first, *codes, last))
-        # what stays as it is need not be put in order
+        # what stays unchanged need not be sorted
         apart = F.when(F.col("count").isNull(), F.xxhash64(*self._by))
         own = Window.partitionBy("node", "child", "kind", apart).orderBy(*order)
         before = F.coalesce(F.sum("n").over(own.rowsBetween(Window.unboundedPreceding, -1)), F.lit(0))
@@ -271,7 +271,7 @@ class SparkGroups:
     def finish(
         self, leaves: IntArray, closed: tuple[IntArray, BoolArray] | None, run: Callable[..., Partition]
     ) -> Partition:
-        """Find the cells of all combinations: of leaves from their values, of other groups where they are."""
+        """Find the cells of all combinations: of leaves from their values, of other groups in tasks."""
         names = [*self._by, *(["at", "n"] if self._parts else [])]
         cells = [f"k{j}" for j in range(len(self._quasi))]
         schema = StructType(
@@ -283,7 +283,7 @@ class SparkGroups:
             small = self._small(done, closed)
             books = []
             if small is not None:
-                # Spark counts the arguments of what it is given, and a bound method has one more
+                # Spark counts the arguments of a function, and a bound method has one more
                 parted = finish.divided_cells if self._parts else finish.cells
                 books.append(small.groupBy("node").applyInArrow(lambda rows: parted(rows), schema))
             if done is not None:
@@ -294,7 +294,7 @@ class SparkGroups:
         return Partition(np.empty(0, dtype=np.int64), 0)
 
     def _small(self, done: DataFrame | None, closed: tuple[IntArray, BoolArray] | None) -> DataFrame | None:
-        """The combinations of groups that are divided where they are; bits of ``shut`` are their closed columns."""
+        """The combinations of groups that are divided in tasks; bits of ``shut`` are their closed columns."""
         if closed is None:
             rest = self._frame if done is None else self._frame.join(done.select("node"), "node", "left_anti")
             return rest.withColumn("shut", F.lit(0).cast("long"))
@@ -305,7 +305,7 @@ class SparkGroups:
         return self._frame.join(self._jobs.table({"node": groups, "shut": bits}), "node")
 
     def _leaf_table(self, leaves: IntArray) -> DataFrame | None:
-        """The cells of finished groups, from the values that they hold."""
+        """The cells of finished groups, from their values."""
         if not len(leaves):
             return None
         each = F.posexplode(F.array(*(F.col(f"o{j}") for j in range(len(self._quasi))))).alias("column", "code")
@@ -321,7 +321,7 @@ class SparkGroups:
         return self._jobs.table(shown)
 
     def publish(self) -> tuple[DataFrame, Cellbook]:
-        """Join the cells of combinations to the rows; equal rows in several classes are told apart by their turn."""
+        """Join the cells of combinations to the rows; equal rows in several classes are distinguished by their turn."""
         content, by, cells = self.content, self._by, self._classes
         names = [f"g{i}" for i in range(len(cells.packing))]
         numbers = {name: F.col(name) for name in names}
@@ -339,8 +339,8 @@ class SparkGroups:
         inside = (F.col("turn") > F.col("at")) & (F.col("turn") <= F.col("at") + F.col("n"))
         return rows.unionByName(shown_columns(content, taking.filter(inside), numbers)), cells
 
-    def compare(self, partition: Partition, counted: Counted, book: Cellbook) -> tuple[Known, Comparison]:
-        """Return some whole classes, and the release beside its original."""
+    def compare(self, partition: Partition, counted: CountedCells, book: Cellbook) -> tuple[DriverRows, Comparison]:
+        """Return some whole classes, and the release compared with its original."""
         combinations = self._combinations
         if self._parts:
             unit = F.col(UNITS) if self.content.weighted else F.lit(1)

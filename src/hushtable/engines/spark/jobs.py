@@ -17,17 +17,17 @@ from pyspark.sql.types import StructType
 from hushtable.algorithms.base import Progress
 from hushtable.errors import DataError
 
-__all__ = ["SMALL", "Jobs", "changed_input", "has_ended", "if_there", "spark_errors"]
+__all__ = ["SMALL", "SparkJobs", "changed_input", "has_ended", "if_there", "spark_errors"]
 
 SMALL = 500_000
-"""Tables up to so many rows are sent to every executor instead of being shuffled."""
+"""Most rows of a table that is broadcast to every executor instead of being shuffled."""
 
 _PIECE = 4_000_000
 
 
 @contextmanager
 def spark_errors(what: str) -> Iterator[None]:
-    """Turn an error of Spark into one of ours: its own message may quote a cell, so only its kind is told."""
+    """Convert an error of Spark: its own message may quote a cell, so only its kind is shown."""
     try:
         yield
     except PySparkException as error:
@@ -56,16 +56,16 @@ def spark_errors(what: str) -> Iterator[None]:
 
 
 def has_ended(error: BaseException) -> bool:
-    """Whether an error says that nobody answers: the Java process of Spark is gone."""
+    """Whether an error means that the Java process of Spark is gone."""
     kind = type(error).__name__
     if kind == "Py4JError":
-        return "Trace" not in str(error)  # Java's own errors come with theirs
+        return "Trace" not in str(error)  # errors from Java have a stack trace
     return kind == "Py4JNetworkError" or isinstance(error, ConnectionError | EOFError)
 
 
 @contextmanager
 def if_there() -> Iterator[None]:
-    """Tidy up in Spark, if it still is there: else there is nothing to tidy, and the error on its way says so."""
+    """Clean up in Spark, if it still runs; otherwise the pending error says so."""
     try:
         yield
     except Exception as error:
@@ -74,7 +74,7 @@ def if_there() -> Iterator[None]:
 
 
 def changed_input() -> DataError:
-    """The error of a table that is not the same when it is read again."""
+    """The error of a table that changed between two reads."""
     return DataError(
         "The table changed while it was read: Spark reads it several times.",
         code="changed",
@@ -84,15 +84,15 @@ def changed_input() -> DataError:
 
 
 @dataclass
-class Jobs:
-    """What one run asks of Spark.
+class SparkJobs:
+    """The Spark jobs of one run.
 
     Attributes
     ----------
     spark : SparkSession
     progress : Progress
     held : list of DataFrame
-        Intermediate tables that are kept until the run ends.
+        Intermediate tables that are cached until the run ends.
     """
 
     spark: SparkSession
@@ -101,8 +101,8 @@ class Jobs:
     tag: str = field(default_factory=lambda: f"hushtable-{secrets.token_hex(6)}")
 
     @contextmanager
-    def run(self) -> Iterator[Jobs]:
-        """Tag every job of the run, so that stopping it stops them too; let go of what was held."""
+    def run(self) -> Iterator[SparkJobs]:
+        """Tag every job of the run, so that stopping it stops them too; release cached tables at the end."""
         self.spark.addTag(self.tag)
         try:
             with spark_errors("the run"):
@@ -117,31 +117,31 @@ class Jobs:
                 self.release()
 
     def release(self) -> None:
-        """Let go of the intermediate tables."""
+        """Release the intermediate tables."""
         for frame in self.held:
             frame.unpersist()
         self.held.clear()
 
     def hold(self, frame: DataFrame) -> DataFrame:
-        """Keep a table until the run ends."""
+        """Cache a table until the run ends."""
         self.held.append(frame.persist())
         return frame
 
     def let_go(self, frame: DataFrame) -> None:
-        """Let go of one table before the run ends."""
+        """Release one table before the run ends."""
         self.held = [held for held in self.held if held is not frame]
         frame.unpersist()
 
     def collect(self, frame: DataFrame, what: str) -> pa.Table:
-        """Bring a small table to the driver."""
+        """Collect a small table on the driver."""
         self.progress(0.0, what)
         with spark_errors(what):
             return frame.toArrow()
 
     def collect_large(self, frame: DataFrame, what: str, most: int | None = None) -> pa.Table:
-        """Bring a table to the driver in pieces, each below what Spark lets a job return.
+        """Collect a table on the driver in pieces, each below Spark's limit for the result of a job.
 
-        ``most`` is a bound on its rows, where one is known.
+        ``most`` is a bound on its rows, if known.
         """
         if most is not None and most <= _PIECE:
             return self.collect(frame, what)
@@ -166,6 +166,6 @@ class Jobs:
         return self.spark.createDataFrame(data, schema=schema) if schema else self.spark.createDataFrame(data)
 
     def table(self, columns: dict[str, Any], schema: StructType | None = None) -> DataFrame:
-        """Return driver arrays as a Spark table; a small one goes to every executor where it is joined."""
+        """Return driver arrays as a Spark table; a small one is broadcast when it is joined."""
         frame = self.frame(columns, schema)
         return F.broadcast(frame) if len(next(iter(columns.values()))) <= SMALL else frame

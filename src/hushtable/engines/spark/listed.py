@@ -1,7 +1,7 @@
-"""A published table whose different rows the driver knows: it writes them, and reads them back to verify them.
+"""A published table whose distinct rows are on the driver, which writes them and reads them back for verification.
 
 Spark counted the input. What follows from the counts alone needs no pass over the rows: a table of 10,000,000 rows is
-written, and read again, in a few seconds. A DataFrame is made only if somebody asks for it.
+written, and read again, in a few seconds. A DataFrame is made only on demand.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from hushtable.engines.spark import part_files
 from hushtable.engines.spark.content import Content
 from hushtable.engines.spark.jobs import changed_input
 from hushtable.engines.spark.publish import Cellbook
-from hushtable.engines.spark.published import Counted, Shown
+from hushtable.engines.spark.published import CountedCells, Shown
 from hushtable.engines.spark.repeated import Differing
 from hushtable.engines.stored import RUN_ROWS
 from hushtable.io.dictionaries import encode, from_codes, look_up
@@ -37,7 +37,7 @@ __all__ = ["Listed"]
 
 
 class Listed:
-    """The published table, as the driver knows it; it answers as ``Shown`` does.
+    """The published table on the driver, with the interface of ``Shown``.
 
     Parameters
     ----------
@@ -62,24 +62,24 @@ class Listed:
 
     @property
     def frame(self) -> DataFrame:
-        """What is published, made by Spark."""
+        """The published table, made by Spark."""
         return self._shown.frame
 
     def release(self) -> None:
-        """Let go of the rows that Spark keeps, if it was asked for them."""
+        """Release the rows that Spark caches, if there are any."""
         if "_shown" in self.__dict__:
             self._shown.release()
 
     @cached_property
     def _table(self) -> pa.Table:
-        """The rows that differ, as they are published."""
+        """The distinct rows, as published."""
         quasi = zip(self.plan.table.named(Role.QUASI), self._rows.cells, self.book.cells, strict=True)
         cells = {name: from_codes(numbers - 1, cells.slice(1), pa.int32()) for name, numbers, cells in quasi}
         cells |= self._rows.values
         return pa.table({name: cells[name] for name in self.names})
 
-    def count(self, problem: Problem) -> Counted:
-        """Count what is to be published, by its cells; once Spark made a DataFrame of it, what that shows."""
+    def count(self, problem: Problem) -> CountedCells:
+        """Count the published table by its cells, from the DataFrame if Spark has made one."""
         if "_shown" in self.__dict__:
             return self._shown.count(problem)
         self.jobs.progress(1.0, "verifying")
@@ -93,7 +93,7 @@ class Listed:
         for number, part in enumerate(parts_of(int(ends[-1]), part_files.ONE_FILE if many else None)):
             write_pieces(self._pieces(part, ends), self._table.schema, place / part_files.part_name(number))
 
-    def count_written(self, problem: Problem, place: Path) -> Counted:
+    def count_written(self, problem: Problem, place: Path) -> CountedCells:
         """Count what was written, without weights."""
         self.jobs.progress(1.0, "verifying")
         table, times = count_neighbours(place, self.names, RUN_ROWS)
@@ -115,7 +115,7 @@ class Listed:
             edges = np.concatenate([[start], ends[first:last], [end]])
             yield Repeated(self._table.slice(first, last + 1 - first), np.diff(edges))
 
-    def _counted(self, problem: Problem, table: pa.Table, times: IntArray, units: IntArray) -> Counted:
+    def _counted(self, problem: Problem, table: pa.Table, times: IntArray, units: IntArray) -> CountedCells:
         plan = self.plan.table
         cells = []
         for name, known in zip(plan.named(Role.QUASI), self.book.cells, strict=True):
@@ -133,6 +133,6 @@ class Listed:
         counts, weights = np.zeros(len(first), dtype=np.int64), np.zeros(len(first), dtype=np.int64)
         np.add.at(counts, of_row, times)
         np.add.at(weights, of_row, units)
-        return Counted(
+        return CountedCells(
             tuple(own[first] for own in cells), {name: codes[name][first] for name in names}, counts, weights
         )

@@ -1,6 +1,6 @@
-"""Recoding a table globally whose combinations do not fit on the driver: nodes of the lattice are judged with Spark.
+"""Global recoding of a table whose combinations do not fit on the driver: Spark judges nodes of the lattice.
 
-The search asks what it needs to know of combinations by ``rolled``. Its result is applied here, column by column.
+The search queries combinations through ``rolled``. Its result is applied here, column by column.
 """
 
 from __future__ import annotations
@@ -16,27 +16,27 @@ from hushtable.engines.spark.class_draws import drawn_classes
 from hushtable.engines.spark.combinations import Combinations
 from hushtable.engines.spark.compared import compared
 from hushtable.engines.spark.dictionaries import looked_up, with_numbers
-from hushtable.engines.spark.driver_rows import Known
+from hushtable.engines.spark.driver_rows import DriverRows
 from hushtable.engines.spark.packing import Packing
 from hushtable.engines.spark.publish import Cellbook, shown_columns
-from hushtable.engines.spark.published import Counted
+from hushtable.engines.spark.published import CountedCells
 from hushtable.release.comparison import Comparison
 from hushtable.release.forms.base import Cells, cells_of
 from hushtable.table.encoded import QuasiColumn
 from hushtable.table.inferred import check_inferred_kind, is_inferred
 
-__all__ = ["Nodes"]
+__all__ = ["RecodedNode"]
 
 
-class Nodes:
-    """A table that is recoded to one node of the lattice.
+class RecodedNode:
+    """A table recoded to one node of the lattice.
 
     Parameters
     ----------
     combinations : Combinations
     levels : int64 array
     left_out : (d, n) integer array
-        The leaf codes of one record of every group that is suppressed.
+        The leaf codes of one record of every suppressed group.
 
     Attributes
     ----------
@@ -56,7 +56,7 @@ class Nodes:
         self._nodes = [c.coded.levels[level].astype(np.int64) for c, level in zip(quasi, at, strict=True)]
         self._packing = Packing(tuple(len(c.coded.labels[h]) for c, h in zip(quasi, at, strict=True)))
         self._lost = self._lost_keys(left_out)
-        # one group for each leaf that is published: what it publishes at its level
+        # one group for each published leaf, with its cell at its level
         labels = [
             _cells(c, level, self._published(j) if c.coded.naming is not None and self._lost else None).labels()
             for j, (c, level) in enumerate(zip(quasi, at, strict=True))
@@ -65,7 +65,7 @@ class Nodes:
         self.expected = content.records - self._lost_rows()
 
     def _lost_keys(self, left_out: AnyArray) -> list[IntArray]:
-        """The nodes of the groups that are left out, packed."""
+        """The nodes of the suppressed groups, packed."""
         if not left_out.shape[1]:
             return []
         return self._packing.pack([nodes[codes] for nodes, codes in zip(self._nodes, left_out, strict=True)])
@@ -85,7 +85,7 @@ class Nodes:
         return self._combinations.frame.withColumns({f"h{i}": n for i, n in enumerate(nodes)})
 
     def _published(self, j: int) -> IntArray:
-        """The codes of a column that are published."""
+        """The published codes of a column."""
         kept = self._with_nodes().join(self._lost_table(), self._names, "left_anti").select(f"o{j}").distinct()
         found = self._jobs.collect(kept, "publishing").column(0).to_numpy()
         return np.sort(found).astype(np.int64)
@@ -117,8 +117,8 @@ class Nodes:
         numbers = self._book.packing.pack_columns([F.col(f"x{j}") for j in range(n)])
         return shown_columns(content, rows, {f"g{i}": number for i, number in enumerate(numbers)}), self._book
 
-    def compare(self, partition: Partition, counted: Counted, book: Cellbook) -> tuple[Known, Comparison]:
-        """Return some whole classes, and the release beside its original."""
+    def compare(self, partition: Partition, counted: CountedCells, book: Cellbook) -> tuple[DriverRows, Comparison]:
+        """Return some whole classes, and the release compared with its original."""
         combinations, shown = self._combinations, self._at_node()
         if self._lost:
             self._check_kinds(counted)
@@ -126,8 +126,8 @@ class Nodes:
         known = drawn_classes(combinations, shown, counted, book.packing, partition, self._lost_share)
         return known, compared(combinations, shown, self._lost_share(), counted, book.packing, known)
 
-    def _check_kinds(self, counted: Counted) -> None:
-        """Refuse kinds that only suppressed records decide, as one machine does."""
+    def _check_kinds(self, counted: CountedCells) -> None:
+        """Refuse kinds that only suppressed records decide, as on one machine."""
         plan, finish = self._content.plan.table, self._combinations.finish
         for j, quasi in enumerate(finish.quasi):
             if is_inferred(quasi, plan):
@@ -137,7 +137,7 @@ class Nodes:
                 check_inferred_kind(sensitive, counted.sensitive[sensitive.name])
 
     def _lost_share(self, share: float = 1.0) -> DataFrame | None:
-        """About such a share of the combinations that are suppressed."""
+        """About the given share of the suppressed combinations."""
         if not self._lost:
             return None
         luck = rng.uniform(self._combinations.problem.seed, "spark/measured-suppressed", len(self._lost[0]))
@@ -146,6 +146,6 @@ class Nodes:
 
 
 def _cells(column: QuasiColumn, level: int, published: IntArray | None) -> Cells:
-    """One group for each leaf; those that nobody published has stay empty, if that is known."""
+    """One group for each leaf; those of unpublished leaves stay empty, if these are known."""
     codes = np.arange(column.coded.size, dtype=np.int64) if published is None else published
     return cells_of(column, np.searchsorted(codes, np.arange(column.coded.size + 1)).astype(np.int64), codes, level)

@@ -1,7 +1,7 @@
-"""Several small codes in few 64-bit numbers: what is grouped, joined and sorted is then a number, exactly.
+"""Several small codes packed into few 64-bit numbers, so that grouping, joining and sorting use numbers, exactly.
 
-Every column has as many bits as its greatest code needs. Columns are packed in their order, so numbers compare as the
-codes do, one column after the other.
+Every column has as many bits as its greatest code needs. Columns are packed in order, so numbers compare like the
+codes, one column after the other.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ _BITS = 62
 
 @dataclass(frozen=True)
 class Packing:
-    """How codes of columns with so many values each share numbers.
+    """How the codes of several columns share numbers.
 
     Attributes
     ----------
@@ -47,7 +47,7 @@ class Packing:
 
     @cached_property
     def numbers(self) -> tuple[tuple[int, ...], ...]:
-        """The columns that each number holds, the one that weighs most first."""
+        """The columns in each number, the most significant first."""
         groups: list[list[int]] = []
         room = -1
         for j, bits in enumerate(self._bits):
@@ -62,7 +62,7 @@ class Packing:
         return len(self.numbers)
 
     def _shifts(self) -> Iterator[tuple[int, int, int]]:
-        """(number, column, how far to the left its code stands)."""
+        """(number, column, left shift of its code)."""
         for at, members in enumerate(self.numbers):
             shift = 0
             for j in reversed(members):
@@ -82,7 +82,7 @@ class Packing:
         return [codes[j] for j in range(len(self.sizes))]
 
     def pack_columns(self, codes: Sequence[Column]) -> list[Column]:
-        """Return the numbers as expressions; null where a code is."""
+        """Return the numbers as expressions; null if a code is null."""
         packed: dict[int, Column] = {}
         for at, j, shift in self._shifts():
             code = F.shiftleft(codes[j].cast("long"), shift)

@@ -1,4 +1,4 @@
-"""Rows that executors write side by side, in files whose sizes and names tell nothing of the input."""
+"""Rows that executors write in parallel, in files whose sizes and names reveal nothing about the input."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
 from hushtable.engines.spark.dictionaries import with_numbers
-from hushtable.engines.spark.jobs import Jobs
+from hushtable.engines.spark.jobs import SparkJobs
 from hushtable.engines.spark.paths import to_write
 from hushtable.errors import VerificationError
 
 __all__ = ["ONE_FILE", "not_verified", "part_name", "write_as_they_are", "write_parts"]
 
 ONE_FILE = 1_000_000
-"""Rows up to which a Parquet release is one file, and of each part of a larger one."""
+"""Most rows of a Parquet release in one file, and the rows of each part of a larger one."""
 
 _IN_PARTITION = (1 << 33) - 1
 """The bits of Spark's increasing numbers that count the rows of a partition; those above number the partition."""
@@ -38,15 +38,15 @@ def part_name(number: int) -> str:
 
 
 def write_as_they_are(frame: DataFrame, place: Path) -> None:
-    """Write rows in the files that Spark makes of them."""
+    """Write rows in Spark's own files."""
     frame.write.parquet(to_write(place))
     _tidy(place)
 
 
-def write_parts(jobs: Jobs, frame: DataFrame, place: Path) -> None:
+def write_parts(jobs: SparkJobs, frame: DataFrame, place: Path) -> None:
     """Write parts of ``ONE_FILE`` rows each.
 
-    Spark's own partitions end where samples of the input say, so that their sizes would tell of its order.
+    Spark's own partitions depend on samples of the input, so their sizes would reveal something about its order.
     """
     found = jobs.collect(frame.groupBy(F.spark_partition_id().alias("p")).count(), "writing")
     sizes = np.zeros(int(pc.max(found.column("p")).as_py()) + 1, dtype=np.int64)
@@ -71,7 +71,7 @@ def write_parts(jobs: Jobs, frame: DataFrame, place: Path) -> None:
 
 
 def _unused(name: str, names: Sequence[str]) -> str:
-    """Return a name that no column has; Spark does not tell upper from lower case."""
+    """Return a name that no column has; Spark ignores case."""
     taken = {known.casefold() for known in names}
     while name in taken:
         name += "_"
@@ -79,7 +79,7 @@ def _unused(name: str, names: Sequence[str]) -> str:
 
 
 def _tidy(place: Path) -> None:
-    """Remove Spark's marks, and number the parts: names with random letters would differ from run to run."""
+    """Remove Spark's marker files, and number the parts: random names would differ from run to run."""
     for file in place.iterdir():
         if file.suffix != ".parquet" or file.name.startswith("."):
             file.unlink()
@@ -88,7 +88,7 @@ def _tidy(place: Path) -> None:
 
 
 def not_verified() -> VerificationError:
-    """The error of rows on disk that are not those that were verified."""
+    """The error of rows on disk that differ from the verified ones."""
     return VerificationError(
         "Spark's output differs from what was verified; it was removed.",
         code="changed",

@@ -1,4 +1,4 @@
-"""Local paths as Spark takes them: it decodes no percent signs, and reads some characters as patterns."""
+"""Local paths for Spark, which does not decode percent signs, and reads some characters as patterns."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ _PATTERN = re.compile(r"([\\*?\[\]{}])")
 
 
 def to_write(path: Path) -> str:
-    """Return the address of a file or folder that Spark is to write.
+    """Return the address of a file or folder for Spark to write.
 
     Examples
     --------
@@ -22,7 +22,7 @@ def to_write(path: Path) -> str:
 
 
 def to_read(path: Path) -> str:
-    r"""Return the address of a file or folder that Spark is to read, and no other that looks like it.
+    r"""Return the address of a file or folder for Spark to read, with pattern characters escaped.
 
     Examples
     --------

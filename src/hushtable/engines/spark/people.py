@@ -1,7 +1,7 @@
 """Each row's share of a person, if the policy counts people.
 
-The same shares as on one machine: a person's rows share them equally, and what does not divide evenly goes to the
-person's first rows in canonical order.
+The shares are the same as on one machine: a person's rows share equally, and the remainder goes to the person's first
+rows in canonical order.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from pyspark.sql import Column, DataFrame, Window
 from pyspark.sql import functions as F
 from pyspark.sql.types import DoubleType, FloatType, NumericType, StringType
 
-from hushtable.engines.spark.jobs import Jobs
+from hushtable.engines.spark.jobs import SparkJobs
 from hushtable.errors import DataError
 from hushtable.schema.columns import Kind
 from hushtable.schema.prepare import prepare
@@ -25,13 +25,17 @@ from hushtable.table.plan import TablePlan
 __all__ = ["UNITS", "with_units"]
 
 UNITS = "units"
-"""The column that holds a row's weight."""
+"""The column with a row's weight."""
 
 
 def with_units(
-    jobs: Jobs, work: DataFrame, plan: TablePlan, entity: str, ranks: Callable[[DataFrame], tuple[DataFrame, list[str]]]
+    jobs: SparkJobs,
+    work: DataFrame,
+    plan: TablePlan,
+    entity: str,
+    ranks: Callable[[DataFrame], tuple[DataFrame, list[str]]],
 ) -> DataFrame:
-    """Return the rows with their weights, or as they are where every person has one row.
+    """Return the rows with their weights, or unchanged if every person has one row.
 
     Parameters
     ----------
@@ -39,12 +43,12 @@ def with_units(
     entity : str
         The column that identifies each row's person.
     ranks : callable
-        Adds columns that put rows in canonical order, and names them; called only if something does not divide evenly.
+        Adds columns that define the canonical order, and names them; called only if there is a remainder.
 
     Raises
     ------
     DataError
-        If a row is nobody's, or one person has several names.
+        If a row has no person, or one person has several names.
     """
     _check_missing(jobs, work, plan, entity)
     _check_names(jobs, work, plan, entity)
@@ -65,8 +69,8 @@ def with_units(
     return work.withColumn(UNITS, share + extra).drop("rows_of", *order)
 
 
-def _check_missing(jobs: Jobs, work: DataFrame, plan: TablePlan, entity: str) -> None:
-    """Raise if a row is nobody's; only values that may mean that are looked at one by one."""
+def _check_missing(jobs: SparkJobs, work: DataFrame, plan: TablePlan, entity: str) -> None:
+    """Raise if a row has no person; only suspicious values are checked one by one."""
     suspects = work.filter(_suspicious(work, entity, plan.missing_values)).groupBy(entity).count()
     found = jobs.collect(suspects, "counting people").combine_chunks()
     if not found.num_rows:
@@ -82,8 +86,8 @@ def _check_missing(jobs: Jobs, work: DataFrame, plan: TablePlan, entity: str) ->
         )
 
 
-def _check_names(jobs: Jobs, work: DataFrame, plan: TablePlan, entity: str) -> None:
-    """Raise if two names differ in nothing that tells people apart."""
+def _check_names(jobs: SparkJobs, work: DataFrame, plan: TablePlan, entity: str) -> None:
+    """Raise if two names differ only in ways that do not distinguish people."""
     if isinstance(work.schema[entity].dataType, StringType):
         names = work.select(F.col(entity).alias("name")).distinct().mapInArrow(_same_names, "name string")
         twice = names.groupBy("name").count().filter("count > 1").limit(1)

@@ -1,7 +1,7 @@
-"""The published rows: each row's cells found by joins, in an order that tells nothing.
+"""The published rows: each row's cells found by joins, in an order that reveals nothing.
 
-Cells travel as numbers in the order of their texts, so sorting rows by all their published cells sorts numbers. Where
-every column's cells follow from its own values alone (global recoding), no row has to look its combination up.
+Cells are numbers in the order of their texts, so sorting rows by all their published cells sorts numbers. If every
+column's cells depend only on its own values (global recoding), rows need not look up their combinations.
 """
 
 from __future__ import annotations
@@ -16,9 +16,9 @@ from pyspark.sql import Column, DataFrame, Window
 from pyspark.sql import functions as F
 
 from hushtable.arrays import AnyArray, BoolArray, IntArray
-from hushtable.engines.spark.content import Content, Tuples
+from hushtable.engines.spark.content import Content, SparkRows
 from hushtable.engines.spark.dictionaries import coded, dictionaries, numbered, with_numbers
-from hushtable.engines.spark.jobs import SMALL, Jobs
+from hushtable.engines.spark.jobs import SMALL, SparkJobs
 from hushtable.engines.spark.packing import Packing
 from hushtable.engines.spark.repeated import Differing, differing_rows
 from hushtable.kernels.grouping import number_rows
@@ -28,20 +28,20 @@ from hushtable.table.ranks import dense_ranks
 __all__ = ["Cellbook", "numbered_cells", "published_rows", "rows_in_turn", "shown_columns"]
 
 _WORTH = 2
-"""So many rows each row that is sent has to stand for, on average; else they are looked up where they are."""
+"""Least average number of rows per row that is sent; otherwise, rows look up their cells on Spark."""
 
 _DIVIDED = -2
-"""Stands for the class of a combination whose rows are in several."""
+"""Marks a combination whose rows are in several classes."""
 
 
 @dataclass(frozen=True)
 class Cellbook:
-    """The cells of a release: what each column publishes, each cell once, in the order in which rows are sorted.
+    """The distinct cells of each column of a release, in sort order.
 
     Attributes
     ----------
     cells : tuple of pyarrow arrays
-        For each quasi-identifier its distinct cells; the first is null.
+        For each quasi-identifier, its distinct cells; the first is null.
     """
 
     cells: tuple[pa.Array, ...]
@@ -65,10 +65,10 @@ class Cellbook:
 
     @property
     def small(self) -> bool:
-        """Whether every executor can hold all cells."""
+        """Whether all cells fit on every executor."""
         return all(len(cells) <= SMALL for cells in self.cells)
 
-    def show(self, jobs: Jobs, rows: DataFrame, numbers: Sequence[str]) -> DataFrame:
+    def show(self, jobs: SparkJobs, rows: DataFrame, numbers: Sequence[str]) -> DataFrame:
         """Replace packed numbers by cells: columns k0, k1, ..."""
         codes = self.packing.unpack_columns([F.col(name) for name in numbers])
         rows = rows.withColumns({f"x{j}": code for j, code in enumerate(codes)}).drop(*numbers)
@@ -77,28 +77,28 @@ class Cellbook:
             rows = rows.join(book, f"x{j}", "inner").drop(f"x{j}")
         return rows
 
-    def read(self, jobs: Jobs, rows: DataFrame, columns: Sequence[str]) -> tuple[DataFrame, list[Column]]:
-        """Return rows with the numbers of the cells that these columns show: y0, y1, ..., null for another cell."""
+    def read(self, jobs: SparkJobs, rows: DataFrame, columns: Sequence[str]) -> tuple[DataFrame, list[Column]]:
+        """Return rows with the numbers of the cells in these columns: y0, y1, ..., null for an unknown cell."""
         for j, (cells, name) in enumerate(zip(self.cells, columns, strict=True)):
             rows = numbered(jobs, rows, name, cells, {f"y{j}": np.arange(len(cells))})
         return rows, self.packing.pack_columns([F.col(f"y{j}") for j in range(len(self.cells))])
 
 
 def published_rows(
-    content: Content, tuples: Tuples, recoded: Recoded, rows: IntArray | None = None
+    content: Content, tuples: SparkRows, recoded: Recoded, rows: IntArray | None = None
 ) -> tuple[DataFrame | Differing, Cellbook]:
-    """Return the published rows: columns g0, g1, ... (packed cells), where people are counted weights, c0, c1, ...
+    """Return the published rows: columns g0, g1, ... (packed cells), weights if people are counted, c0, c1, ...
 
-    Where nothing else is published, these are the rows that differ: the driver knows them.
+    If nothing else is published, these are the distinct rows, which are on the driver.
 
     Parameters
     ----------
     content : Content
-    tuples : Tuples
+    tuples : SparkRows
     recoded : Recoded
-        Of the combinations, spread out.
+        Cells of the expanded combinations.
     rows : int64 array, optional
-        How many rows each combination has, where ``tuples`` counts each once.
+        Number of rows of each combination, if ``tuples`` has each once.
     """
     labels = np.asarray(recoded.labels[: int(tuples.counts.sum())], dtype=np.int64)
     book, ranks = Cellbook.of(recoded.published)
@@ -124,7 +124,9 @@ def published_rows(
     return found, book
 
 
-def _by_column(content: Content, tuples: Tuples, ranks: Sequence[IntArray], label: IntArray) -> list[IntArray] | None:
+def _by_column(
+    content: Content, tuples: SparkRows, ranks: Sequence[IntArray], label: IntArray
+) -> list[IntArray] | None:
     """Return the cell of every value, column by column, if cells depend on nothing else."""
     kept = np.flatnonzero(label >= 0)
     found = []
@@ -139,9 +141,9 @@ def _by_column(content: Content, tuples: Tuples, ranks: Sequence[IntArray], labe
 
 
 def _recode_columns(
-    content: Content, tuples: Tuples, book: Cellbook, of_value: Sequence[IntArray], gone: BoolArray
+    content: Content, tuples: SparkRows, book: Cellbook, of_value: Sequence[IntArray], gone: BoolArray
 ) -> DataFrame:
-    """Recode every column by itself; combinations that are suppressed are left out."""
+    """Recode every column separately, without suppressed combinations."""
     n, rows = len(content.quasi), content.rows
     if gone.any():
         keys, chosen = _deciding_keys(content, tuples, np.where(gone, -1, 0))
@@ -154,8 +156,8 @@ def _recode_columns(
     return shown_columns(content, rows, {f"g{i}": number for i, number in enumerate(numbers)})
 
 
-def _look_up(content: Content, tuples: Tuples, packed: Sequence[IntArray], label: IntArray) -> DataFrame:
-    """Find the cells of every row by its combination; suppressed and divided combinations are left out."""
+def _look_up(content: Content, tuples: SparkRows, packed: Sequence[IntArray], label: IntArray) -> DataFrame:
+    """Find the cells of every row by its combination, without suppressed and divided combinations."""
     keys, chosen = _deciding_keys(content, tuples, label)
     chosen = chosen[label[chosen] >= 0]
     cells = {f"g{i}": number[label[chosen]] for i, number in enumerate(packed)}
@@ -164,11 +166,11 @@ def _look_up(content: Content, tuples: Tuples, packed: Sequence[IntArray], label
 
 
 def _look_up_divided(
-    content: Content, tuples: Tuples, packed: Sequence[IntArray], labels: IntArray, divided: IntArray
+    content: Content, tuples: SparkRows, packed: Sequence[IntArray], labels: IntArray, divided: IntArray
 ) -> DataFrame:
     """Find the cells of rows whose combination is in several classes: the first rows in canonical order come first.
 
-    Such rows differ in nothing but what is published as it is, by which they are put in order.
+    Such rows differ only in columns that are published unchanged, which define their order.
     """
     keys = dict(zip(_all_keys(content), tuples.keys, strict=True))
     lengths = tuples.counts[divided]
@@ -192,7 +194,7 @@ def rows_in_turn(content: Content, concerned: DataFrame, keys: list[str]) -> Dat
 
 
 def numbered_cells(content: Content, book: DataFrame, keep: Sequence[str]) -> tuple[DataFrame, Cellbook]:
-    """Replace cells k0, k1, ... by their packed numbers g0, g1, ..., beside the columns that are kept."""
+    """Replace cells k0, k1, ... by their packed numbers g0, g1, ...; other columns stay."""
     n = len(content.quasi)
     named = book.select(*keep, *(F.col(f"k{j}").alias(f"c{j}") for j in range(n)))
     found = dictionaries(content.jobs, named, range(n))
@@ -203,7 +205,7 @@ def numbered_cells(content: Content, book: DataFrame, keep: Sequence[str]) -> tu
     return content.jobs.hold(coded(content.jobs, named, found, more).select(*keep, *numbers)), cells
 
 
-def _deciding_keys(content: Content, tuples: Tuples, value: IntArray) -> tuple[dict[str, IntArray], IntArray]:
+def _deciding_keys(content: Content, tuples: SparkRows, value: IntArray) -> tuple[dict[str, IntArray], IntArray]:
     """Return the fewest keys of rows that decide a value per combination, and combinations that have each once."""
     n = len(content.quasi)
     of_tuple, first = number_rows(tuples.places[:n], content.quasi_packing.sizes)
@@ -217,5 +219,5 @@ def _all_keys(content: Content) -> list[str]:
 
 
 def shown_columns(content: Content, rows: DataFrame, cells: dict[str, Column]) -> DataFrame:
-    """Keep what is published, and the weights."""
+    """Select the published columns and the weights."""
     return rows.select(*(cell.alias(name) for name, cell in cells.items()), *content.units, *content.kept)

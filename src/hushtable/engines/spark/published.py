@@ -1,8 +1,8 @@
-"""The published table: sorted by all its cells, kept, and verified from them.
+"""The published table: sorted by all its cells, cached, and verified from them.
 
-Verifying reads the published cells back: every cell is looked up among the texts that were to be published, rows are
-counted by the numbers found (and by their sensitive values), and the counts go through the verifier of every engine.
-Neither group labels nor hashes take part.
+Verification reads the published cells back: every cell is looked up among the expected texts, rows are counted by the
+resulting numbers (and by their sensitive values), and the counts go through the common verifier. Neither group labels
+nor hashes are used.
 """
 
 from __future__ import annotations
@@ -37,11 +37,11 @@ from hushtable.release.verify import Published, Verification, verify
 from hushtable.schema.columns import Role
 from hushtable.table.plan import TablePlan
 
-__all__ = ["Counted", "Shown", "judge"]
+__all__ = ["CountedCells", "Shown", "judge"]
 
 
 @dataclass(frozen=True)
-class Counted:
+class CountedCells:
     """A published table, counted: one entry for every combination of cells and sensitive values.
 
     Attributes
@@ -51,9 +51,9 @@ class Counted:
     sensitive : mapping of str to int64 array
         Codes in the reference's attributes.
     rows : int64 array
-        How many published rows there are of each.
+        Number of published rows of each.
     units : int64 array
-        Their weight together.
+        Their total weight.
     """
 
     cells: tuple[IntArray, ...]
@@ -62,13 +62,13 @@ class Counted:
     units: IntArray
 
     def classes(self, packing: Packing) -> tuple[IntArray, IntArray]:
-        """Return an entry of each class, given how cells are packed, and how many rows the class has."""
+        """Return an entry of each class, given the packing of cells, and the number of rows in the class."""
         owner, first = number_rows(self.cells, packing.sizes)
         sizes = np.zeros(len(first), dtype=np.int64)
         np.add.at(sizes, owner, self.rows)
         return first, sizes
 
-    def same_as(self, other: Counted) -> bool:
+    def same_as(self, other: CountedCells) -> bool:
         """Whether another count found the same rows."""
         return self._fingerprint() == other._fingerprint()
 
@@ -91,7 +91,7 @@ class Shown:
     Attributes
     ----------
     frame : DataFrame
-        What is published, in the policy's order of columns.
+        The published table, in the policy's order of columns.
     """
 
     def __init__(self, content: Content, rows: DataFrame | Differing, book: Cellbook) -> None:
@@ -103,14 +103,14 @@ class Shown:
         quasi = {c.name: j for j, c in enumerate(content.quasi)}
         shown = [c for c in self.plan.table.columns if c.role.published]
         columns = [f"k{quasi[c.name]}" if c.name in quasi else f"c{place[c.name]}" for c in shown]
-        # Spark keeps equal tables once: another release of the same input that is let go of would take this one along
+        # Spark caches equal tables once: discarding another release of the same input would discard this one too
         rows, alike = (rows.sent(), True) if isinstance(rows, Differing) else (rows, False)
         rows = rows.filter(F.lit(jobs.tag).isNotNull())
         if alike:
             self._rows = self.kept = rows.persist()
             full = book.show(jobs, repeat(self.kept), numbers)
         elif book.small:
-            # numbers sort faster than texts, and cells put in their place keep the order
+            # numbers sort faster than texts, and replacing them by cells keeps the order
             self._rows = self.kept = rows.orderBy(*self._order(content, numbers)).persist()
             full = book.show(jobs, _in_order(self.kept, numbers[0]), numbers)
         else:
@@ -126,7 +126,7 @@ class Shown:
         self.frame = self._full.select(*columns).toDF(*self.names)
 
     def _order(self, content: Content, numbers: list[str]) -> list[Column]:
-        """The published columns in the policy's order; neighboring quasi-identifiers as one number where they are."""
+        """The published columns in the policy's order; adjacent quasi-identifiers as one number if possible."""
         shown = [c for c in self.plan.table.columns if c.role.published]
         quasi = [c.name for c in content.quasi]
         codes = self.book.packing.unpack_columns([F.col(name) for name in numbers])
@@ -144,7 +144,7 @@ class Shown:
                 for at, members in enumerate(self.book.packing.numbers)
                 if quasi.index(name) in members
             )
-            # where the columns of a number stand together in the table, the number itself is the order
+            # if the columns of a number are adjacent in the table, the number itself is the sort key
             begin = names.index(name)
             if names[begin : begin + len(members)] == members:
                 order.append(F.col(numbers[at]).asc())
@@ -154,16 +154,16 @@ class Shown:
         return order
 
     def release(self) -> None:
-        """Let go of the kept rows."""
+        """Release the cached rows."""
         self.kept.unpersist()
 
-    def count(self, problem: Problem, frame: DataFrame | None = None) -> Counted:
-        """Count the published table, or the same table read from where it was written (then without weights)."""
+    def count(self, problem: Problem, frame: DataFrame | None = None) -> CountedCells:
+        """Count the published table, or the same table read back from its files (then without weights)."""
         jobs, plan = self.jobs, self.plan.table
         shown = dict(zip(self.names, self.columns, strict=True))
         quasi, names = [shown[name] for name in plan.named(Role.QUASI)], plan.named(Role.SENSITIVE)
         kinds = {c.name: c.coded.kind for c in problem.table.sensitive}
-        # the kept rows hold these columns as they are published, and no cell has to be looked up to see them
+        # the cached rows have these columns as published, so no cell has to be looked up
         bare, rows = (self.kept, self._rows) if frame is None else (frame.toDF(*self.columns),) * 2
         distinct = [jobs.collect(bare.select(shown[n]).distinct(), "verifying").combine_chunks() for n in names]
         rows, packed = self.book.read(jobs, self._alike(rows, quasi, [shown[n] for n in names]), quasi)
@@ -189,14 +189,14 @@ class Shown:
         cells = self.book.packing.unpack(numbers[:cut])
         codes_of = dict(zip(names, rest.unpack(numbers[cut:]), strict=True))
         counts, units = (found.column(name).to_numpy().astype(np.int64) for name in ("n", "u"))
-        return Counted(tuple(cells), codes_of, counts, units)
+        return CountedCells(tuple(cells), codes_of, counts, units)
 
     def write(self, place: Path, many: bool) -> None:
-        """Let executors write the rows into a folder, in parts of ``ONE_FILE`` rows, or in as many as they like."""
+        """Let executors write the rows into a folder, in parts of ``ONE_FILE`` rows, or in Spark's own parts."""
         with spark_errors("writing the release"):
             write_parts(self.jobs, self.frame, place) if many else write_as_they_are(self.frame, place)
 
-    def count_written(self, problem: Problem, place: Path) -> Counted:
+    def count_written(self, problem: Problem, place: Path) -> CountedCells:
         """Count what was written, without weights."""
         with self.jobs.run() as jobs:
             with spark_errors("reading the release again"):
@@ -206,7 +206,7 @@ class Shown:
     def _alike(self, rows: DataFrame, quasi: Sequence[str], sensitive: Sequence[str]) -> DataFrame:
         """Return the published cells of rows, each combination once, with its rows n and weight u.
 
-        Rows that hold numbers of cells are counted by these, and every combination then shows its cells as rows do.
+        Rows with numbers of cells are counted by these, and every combination then gets its cells.
         """
         times = F.col(TIMES) if TIMES in rows.columns else F.lit(1)
         weight = times * F.col(UNITS) if UNITS in rows.columns else times
@@ -227,9 +227,9 @@ class Shown:
 
 
 def judge(
-    book: Cellbook, plan: TablePlan, problem: Problem, recoded: Recoded | None, counted: Counted, expected: int
+    book: Cellbook, plan: TablePlan, problem: Problem, recoded: Recoded | None, counted: CountedCells, expected: int
 ) -> Verification:
-    """Verify what was counted; population and background rows are recoded like the others, as on one machine."""
+    """Verify the counts; population and background rows are recoded like the others, as on one machine."""
     if int(counted.rows.sum()) != expected:
         raise changed_input()
     table = problem.table
@@ -272,9 +272,9 @@ def judge(
 
 
 def _in_order(rows: DataFrame, number: str) -> DataFrame:
-    """Return sorted rows such that Spark sorts them again should it have to compute them again.
+    """Return sorted rows that Spark also sorts if it has to recompute them.
 
-    Someone may clear Spark's cache, and a sort below a join is left out as needless: rows would then stand as in the
-    input. Not so if what lies between depends on where a row stands; the sign of its position is always 0.
+    If the cache is cleared, Spark would remove a sort below a join as needless, and rows would be in the order of the
+    input. A step that depends on the position of a row prevents this; the sign of its position is always 0.
     """
     return rows.withColumn(number, F.col(number) + F.shiftright(F.monotonically_increasing_id(), 63))

@@ -1,4 +1,4 @@
-"""What the Spark engine does not do, and why: said before any data are read."""
+"""What the Spark engine does not support, and why; checked before any data are read."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ from hushtable.table.encoded import QuasiColumn
 __all__ = ["DRIVER_ROWS", "check_classes", "check_engine", "check_far", "check_groups", "check_lattice", "too_many"]
 
 DRIVER_ROWS = "spark.hushtable.driverRows"
-"""Setting: so many rows, or distinct combinations, may be on the driver as codes, of a few bytes a row and column."""
+"""Setting: most rows, or distinct combinations, on the driver as codes, with a few bytes per row and column."""
 
 
 def check_engine(plan: Plan) -> None:
-    """Refuse plans that Spark could not carry out with the same result as one machine.
+    """Refuse plans that Spark could not run with the same result as one machine.
 
     Raises
     ------
@@ -59,7 +59,7 @@ def check_engine(plan: Plan) -> None:
 
 
 def check_far(plan: Plan, records: int, limit: int) -> None:
-    """Refuse plans that need all rows in one place, whatever the algorithm, for a table that is too large for that.
+    """Refuse plans that need all rows on the driver, for a table that is too large for that.
 
     Raises
     ------
@@ -69,14 +69,14 @@ def check_far(plan: Plan, records: int, limit: int) -> None:
     reasons = {
         "a population or background table is compared with all rows": plan.extra.population is not None
         or plan.extra.believes,
-        "guards look at all groups": bool(plan.guards),
-        "what a class publishes counts its rows": not all(form.by_members for form in _forms(plan)),
+        "guards use all groups": bool(plan.guards),
+        "the cells of a class count its rows": not all(form.by_members for form in _forms(plan)),
     }
     _refuse(reasons, records, "rows", limit)
 
 
 def check_classes(plan: Plan, combinations: int, limit: int) -> None:
-    """Refuse models that look at all classes at once, for combinations that are too many for the driver.
+    """Refuse models that need all classes at once, if there are too many combinations for the driver.
 
     Raises
     ------
@@ -85,15 +85,15 @@ def check_classes(plan: Plan, combinations: int, limit: int) -> None:
     """
     model = plan.model()
     reasons = {
-        "a model does not survive merging, so that all classes have to be compared": Monotone.MERGE not in model.flags,
-        "a model minds whom of the population classes cover": model.minds_cover,
+        "a model does not survive merging, so all classes must be compared": Monotone.MERGE not in model.flags,
+        "a model counts the people of the population in each class": model.minds_cover,
         "a model judges the whole table": bool(model.part(table_level=True).members),
     }
     _refuse(reasons, combinations, "distinct combinations", limit)
 
 
 def check_lattice(plan: Plan, quasi: Sequence[QuasiColumn], combinations: int, limit: int) -> None:
-    """Refuse lattices that are not searched to the end.
+    """Refuse lattices that are too large for an exhaustive search.
 
     Raises
     ------
@@ -106,7 +106,7 @@ def check_lattice(plan: Plan, quasi: Sequence[QuasiColumn], combinations: int, l
 
 
 def check_groups(plan: Plan, combinations: int, limit: int) -> None:
-    """Refuse forms that look at all classes, where groups are divided one by one.
+    """Refuse forms that need all classes, if groups are divided one by one.
 
     Raises
     ------
@@ -114,12 +114,12 @@ def check_groups(plan: Plan, combinations: int, limit: int) -> None:
         With the reason and a remedy.
     """
     needed = any(form.needs_all for form in _forms(plan))
-    reasons = {"what one class publishes depends on all of them (with 'cells: intervals' it does not)": needed}
+    reasons = {"the cells of one class depend on all classes (with 'cells: intervals' they do not)": needed}
     _refuse(reasons, combinations, "distinct combinations", limit)
 
 
 def too_many(n: int, what: str, limit: int, why: str) -> IncompatibleError:
-    """Return the error of a table that the driver cannot hold, and that it needs for some reason.
+    """Return the error of a table that does not fit on the driver, but is needed there.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""A release of the Spark engine: its table is a Spark DataFrame, and what is known of its original is counts."""
+"""A release of the Spark engine: its table is a Spark DataFrame, and its original is known by counts."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from hushtable.release.comparison import Comparison
 from hushtable.release.exposure import Exposure
 from hushtable.release.kept import keep_sorted
 from hushtable.release.origin import Made
-from hushtable.release.plan import Account, Plan
+from hushtable.release.plan import AccountProtocol, Plan
 from hushtable.release.publish import publish
 from hushtable.release.recode import Recoded
 from hushtable.release.verify import Verification
@@ -37,7 +37,7 @@ from hushtable.table.stats import GroupStats
 if TYPE_CHECKING:
     from hushtable.engines.spark.engine import SparkOutcome
 
-__all__ = ["Counted", "SparkTable", "run_frame", "sampled_view"]
+__all__ = ["CountedRelease", "SparkTable", "run_frame", "sampled_view"]
 
 
 def run_frame(data: DataFrame, plan: Plan, progress: Progress | None = None) -> Release:
@@ -50,18 +50,18 @@ def run_frame(data: DataFrame, plan: Plan, progress: Progress | None = None) -> 
         except BaseException:
             outcome.shown.release()
             raise
-    return Release(SparkTable(outcome), plan, Counted(outcome))
+    return Release(SparkTable(outcome), plan, CountedRelease(outcome))
 
 
-def _held(outcome: SparkOutcome, data: DataFrame, plan: Plan) -> Account:
-    """Hold a release against the ledger: the driver makes it once more, and so knows who is in which class.
+def _held(outcome: SparkOutcome, data: DataFrame, plan: Plan) -> AccountProtocol:
+    """Check a release with the ledger: the driver makes it again, to find out who is in which class.
 
     Raises
     ------
     IncompatibleError
-        If the driver does not take the table.
+        If the driver does not accept the table.
     VerificationError
-        If a promise breaks, or if the driver's release is another one.
+        If a model is violated, or the driver's release differs.
     """
     assert plan.account is not None
     check_driver(data, outcome.content.records, "a ledger is asked who is in which class")
@@ -76,7 +76,7 @@ def _held(outcome: SparkOutcome, data: DataFrame, plan: Plan) -> Account:
 
 
 class SparkTable:
-    """A published table that Spark keeps until ``unpersist``.
+    """A published table that Spark caches until ``unpersist``.
 
     Attributes
     ----------
@@ -103,7 +103,7 @@ class SparkTable:
         return save_parts(release, self.outcome, folder, format=format, overwrite=overwrite, parts=parts)
 
     def unpersist(self) -> None:
-        """Let Spark forget the published rows; the release cannot be used afterwards."""
+        """Let Spark discard the published rows; the release cannot be used afterwards."""
         self.outcome.shown.release()
 
     def __reduce__(self) -> NoReturn:
@@ -115,8 +115,8 @@ class SparkTable:
 
 
 @dataclass(frozen=True)
-class Counted:
-    """What Spark counted of a release and its original.
+class CountedRelease:
+    """Spark's counts of a release and its original.
 
     Attributes
     ----------
@@ -127,7 +127,7 @@ class Counted:
 
     @property
     def made(self) -> Made:
-        """Refuse: the rows are elsewhere."""
+        """Refuse: the rows are on Spark."""
         raise IncompatibleError(
             "This needs single records, which are not on this machine for a release of Spark.",
             code="spark-engine",
@@ -136,7 +136,7 @@ class Counted:
 
     @property
     def summary(self) -> None:
-        """Nothing: it is made anew from what was counted."""
+        """Nothing: it is recomputed from the counts."""
 
     @property
     def verification(self) -> Verification:
@@ -145,18 +145,18 @@ class Counted:
 
     @property
     def problem(self) -> Problem:
-        """What the algorithm was given."""
+        """The input of the algorithm."""
         return self.outcome.problem
 
     @property
     def table(self) -> EncodedTable:
-        """The content of the input, as codes; rows stand in no order, and may stand for several with their weight."""
+        """The content of the input, as codes; rows have no order, and may stand for several with their weight."""
         table = self.outcome.problem.table
         return table if self.outcome.on_driver or table.unit > 1 else replace(table, row_units=np.empty(0, np.int64))
 
     @property
     def reference(self) -> Reference:
-        """What models compare classes with."""
+        """The whole table, with which models compare classes."""
         return self.outcome.problem.reference
 
     @property
@@ -166,12 +166,12 @@ class Counted:
 
     @property
     def released(self) -> int:
-        """Those that are published."""
+        """Published records."""
         return self.verification.rows
 
     @property
     def notes(self) -> Mapping[str, Any]:
-        """What the algorithm said about its result."""
+        """The algorithm's notes on its result."""
         return self.outcome.known.partition.notes
 
     @property
@@ -180,7 +180,7 @@ class Counted:
         return {}
 
     def comparison(self, plan: Plan) -> Comparison:
-        """Return rows of codes, or what Spark counted."""
+        """Return rows of codes, or Spark's counts."""
         return self.outcome.comparison
 
     def before(self) -> Exposure:
@@ -200,7 +200,7 @@ class Counted:
         return Exposure.raw(self.outcome.problem.table)
 
     def after(self, table: Callable[[], pa.Table]) -> Exposure:
-        """Return the classes of the published table, from what Spark counted of it."""
+        """Return the classes of the published table, from Spark's counts."""
         found = self.verification
         first = self._first()
         real = np.flatnonzero((first >= 0) & (found.stats.units > 0))
@@ -223,14 +223,14 @@ class Counted:
         return self.outcome.classes(first[shown]), self.verification.stats.take(shown)
 
     def _first(self) -> IntArray:
-        """The first entry of every class among those that were counted; -1 for classes that have none."""
+        """The first counted entry of every class; -1 for classes without one."""
         labels = self.verification.labels[: len(self.outcome.counted.rows)]
         first = np.full(len(self.verification.stats), -1, dtype=np.int64)
         first[labels[::-1]] = np.arange(len(labels) - 1, -1, -1)
         return first
 
     def verify(self, table: Callable[[], pa.Table], plan: Plan) -> Verification:
-        """Count the published cells once more and judge them again."""
+        """Count the published cells again, and judge them again."""
         with self.outcome.shown.jobs.run():
             return self.outcome.judge(self.outcome.shown.count(self.outcome.problem))
 
@@ -242,24 +242,24 @@ class Counted:
         """Return nothing."""
 
     def remember(self, name: str, found: Mapping[str, Any]) -> None:
-        """Keep nothing."""
+        """Store nothing."""
 
     def keep(self, private: Path, table: Callable[[], pa.Table], plan: Plan) -> dict[str, Any] | None:
-        """Keep the classes of the rows that the driver knows, if those are all."""
+        """Store the classes of the rows on the driver, if those are all rows."""
         known = self.outcome.known
         if not self.outcome.on_driver:
             return None
         return keep_sorted(known.problem.table, known.partition, known.recoded, private)
 
 
-# Attacks on samples: whole classes are drawn, so that what an adversary sees of a class is all of it.
+# Attacks on samples: whole classes are drawn, so that an adversary sees all of a class.
 #
-# The error that is stated takes the records of a class as one observation, the worst that drawing whole classes can do:
-# with classes of sizes m, a sample counts as its records times sum(m) / sum(m * m).
+# The stated error treats the records of a class as one observation, the worst case of drawing whole classes: with
+# classes of sizes m, a sample counts as its records times sum(m) / sum(m * m).
 
 
 def sampled_view(outcome: SparkOutcome, policy: Mapping[str, Any], most: int) -> tuple[View, int, float]:
-    """Return a view on some classes and as large a share of the suppressed records, its records, and their weight."""
+    """Return a view on some classes and the same share of the suppressed records, its records, and their weight."""
     problem, recoded = outcome.known.problem, outcome.known.recoded
     table = problem.table
     labels = np.asarray(recoded.labels[: table.n_sample], dtype=np.int64)
@@ -291,7 +291,7 @@ def sampled_view(outcome: SparkOutcome, policy: Mapping[str, Any], most: int) ->
 
 
 def _rows_of(table: EncodedTable, rows: IntArray) -> EncodedTable:
-    """Some rows of the sample, and all rows that travel with it."""
+    """Some rows of the sample, and all rows of its other tables."""
     others = np.arange(table.n_sample, table.n_rows)
     everything = np.concatenate([rows, others])
     gone = table.n_sample - len(rows)

@@ -1,8 +1,8 @@
-"""Published rows that follow from what was counted: every combination of cells and values, as often as it occurs.
+"""Published rows derived from counts: every combination of cells and values, repeated as often as it occurs.
 
-Where nothing but quasi-identifiers and sensitive values is published, rows of one combination are alike, and the driver
-knows how many there are. No row of the input has to be looked up, moved and sorted then. The driver writes them, or,
-where they are too many for that, Spark repeats what it is sent.
+If only quasi-identifiers and sensitive values are published, rows of one combination are equal, and the driver knows
+their number. No row of the input has to be looked up, moved or sorted then. The driver writes them, or, if they are too
+many, sends the distinct rows to Spark, which repeats them.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from pyspark.sql import functions as F
 from pyspark.sql.types import LongType, StructField, StructType
 
 from hushtable.arrays import IntArray
-from hushtable.engines.spark.content import Content, Tuples
+from hushtable.engines.spark.content import Content, SparkRows
 from hushtable.engines.spark.packing import Packing
 from hushtable.engines.spark.people import UNITS
 from hushtable.kernels.grouping import number_rows
@@ -26,20 +26,20 @@ from hushtable.table.ranks import dense_ranks
 __all__ = ["TIMES", "Differing", "differing_rows", "repeat"]
 
 _MOST = 1 << 16
-"""A row that is sent is repeated so many times at most: a task makes its copies from one array."""
+"""Most repetitions of a row that is sent: a task makes its copies from one array."""
 
 _PARTS = 200
-"""Parts where the session names no number: what Spark takes by itself."""
+"""Number of parts if the session sets none: Spark's default."""
 
 TIMES = "times"
-"""The column that says how often a row that was sent occurs."""
+"""The column with the number of repetitions of a row."""
 
 _PART, _PLACE = "part", "place"
 
 
 @dataclass(frozen=True)
 class Differing:
-    """The published rows that differ, in their order.
+    """The distinct published rows, in order.
 
     Attributes
     ----------
@@ -51,9 +51,9 @@ class Differing:
     values : dict of str to pyarrow.DictionaryArray
         The sensitive values of every row.
     times : int64 array
-        How many published rows there are of each.
+        Number of published rows of each.
     units : int64 array
-        The weight of one such row; empty where every row weighs 1.
+        The weight of one such row; empty if every row weighs 1.
     """
 
     content: Content
@@ -64,7 +64,7 @@ class Differing:
     units: IntArray
 
     def sent(self) -> DataFrame:
-        """Send the rows with their numbers of repetitions, in parts that make about equally many rows."""
+        """Send the rows with their numbers of repetitions, in parts of about equally many rows."""
         content, times = self.content, self.times
         pieces = -(-times // _MOST)
         of_piece = np.repeat(np.arange(len(times)), pieces)
@@ -72,7 +72,7 @@ class Differing:
         last = np.cumsum(pieces) - 1
         own[last] = times - (pieces - 1) * _MOST
         setting = str(content.jobs.spark.conf.get("spark.sql.shuffle.partitions"))
-        # some platforms choose by themselves, and say "auto"
+        # some platforms choose it themselves, and say "auto"
         parts = int(setting) if setting.isdecimal() else _PARTS
         before = np.cumsum(own) - own
         columns = {f"g{i}": number[of_piece] for i, number in enumerate(self.packing.pack(self.cells))}
@@ -91,25 +91,25 @@ class Differing:
 
 def differing_rows(
     content: Content,
-    tuples: Tuples,
+    tuples: SparkRows,
     packing: Packing,
     ranks: Sequence[IntArray],
     owner: IntArray,
     label: IntArray,
     rows: IntArray,
 ) -> Differing | None:
-    """Return the published rows that differ, in their order, with how often each occurs; None where rows have more.
+    """Return the distinct published rows, in order, with their frequencies; None if rows have other columns.
 
     Parameters
     ----------
     content : Content
-    tuples : Tuples
+    tuples : SparkRows
     packing : Packing
         How the numbers of cells share numbers.
     ranks : sequence of int64 arrays
         For each quasi-identifier, the number of the cell that each class publishes.
     owner, label, rows : int64 arrays
-        Records: the combination of each, its class (-1 if it is suppressed), and for how many rows it stands.
+        Records: the combination of each, its class (-1 if suppressed), and the number of rows it stands for.
     """
     if content.apart():
         return None

@@ -1,8 +1,8 @@
-"""Distinct combinations for the lattice search, with Spark: rolled up, counted and judged where they are.
+"""Distinct combinations for the lattice search: rolled up, counted and judged on Spark.
 
-A table of combinations holds the leaf codes of one record behind each (the first in canonical order, as on one
-machine), the codes of the sensitive columns, and the weight. Rolling up looks the codes up in the hierarchies, groups,
-and keeps the first record of each group; all of it are expressions.
+A table of combinations has the leaf codes of one record of each (the first in canonical order, as on one machine), the
+codes of the sensitive columns, and the weight. Rolling up looks up the codes in the hierarchies, groups, and keeps the
+first record of each group, all with expressions.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from hushtable.algorithms.store import Brought
 from hushtable.arrays import IntArray
 from hushtable.engines.spark.combinations import Combinations
 from hushtable.engines.spark.dictionaries import looked_up
-from hushtable.engines.spark.jobs import Jobs
+from hushtable.engines.spark.jobs import SparkJobs
 from hushtable.engines.spark.packing import Packing
 from hushtable.hierarchy.base import Coded
 from hushtable.table.stats import Key
@@ -36,7 +36,7 @@ _WIDEST = 2**22
 class _Shape:
     """What all tables of one search share."""
 
-    jobs: Jobs
+    jobs: SparkJobs
     coded: tuple[Coded, ...]
     keys: tuple[Key, ...]
     limit: int
@@ -48,12 +48,12 @@ class _Shape:
 
     @property
     def records(self) -> list[str]:
-        """The columns that hold the leaf codes of the first record."""
+        """The columns with the leaf codes of the first record."""
         return [f"r{i}" for i in range(len(self.packing))]
 
     @property
     def values(self) -> list[str]:
-        """The columns that hold sensitive codes."""
+        """The columns with sensitive codes."""
         return [f"t{i}" for i in range(len(self.keys))]
 
     def nodes(self, levels: IntArray) -> list[Column]:
@@ -65,7 +65,7 @@ class _Shape:
         ]
 
     def sizes(self, levels: IntArray) -> tuple[int, ...]:
-        """How many nodes each column has there."""
+        """Number of nodes of each column there."""
         return tuple(len(c.labels[int(level)]) for c, level in zip(self.coded, levels, strict=True))
 
 
@@ -84,7 +84,7 @@ class SparkTuples:
     def of(cls, combinations: Combinations, limit: int, keys: Sequence[Key]) -> SparkTuples:
         """Return the combinations of quasi-identifiers and these sensitive columns.
 
-        ``limit`` is how many of them the driver may hold at once.
+        ``limit`` is the most that fit on the driver at once.
         """
         finish = combinations.finish
         coded = tuple(c.coded for c in finish.quasi)
@@ -110,12 +110,12 @@ class SparkTuples:
 
     @property
     def fits(self) -> bool:
-        """Whether the driver may hold them for a moment."""
+        """Whether they fit on the driver temporarily."""
         return self._n <= self._shape.limit
 
     @property
     def stays(self) -> bool:
-        """Whether the driver has no room to keep them."""
+        """Whether they are too many to keep on the driver."""
         return self._n > self._shape.room
 
     def roll_up(self, node: IntArray) -> SparkTuples:
@@ -130,19 +130,19 @@ class SparkTuples:
             .agg(first, F.sum("u").alias("u"))
         )
         if shape.values:
-            # the group's first record, whatever its sensitive values
+            # the group's first record, regardless of its sensitive values
             rolled = rolled.withColumn("first", F.min("first").over(Window.partitionBy(*groups)))
         records = [F.col("first")[name].alias(name) for name in shape.records]
         return SparkTuples(shape, rolled.select(*records, *shape.values, "u"), np.asarray(node, dtype=np.int64))
 
     def bring(self, *, keep: bool = False) -> Brought:
-        """Bring them to the driver."""
+        """Collect them on the driver."""
         if keep:
             self._shape.room -= self._n
         return self._brought(self._shape.jobs.collect_large(self._frame, "rolling up", self._n))
 
     def pieces(self) -> Iterator[Brought]:
-        """Bring them to the driver in pieces of whole groups."""
+        """Collect them on the driver in pieces of whole groups."""
         pieces = -(-self._n // self._shape.limit)
         piece = F.pmod(F.xxhash64(*self._shape.records), F.lit(pieces))
         for number in range(pieces):
@@ -161,7 +161,7 @@ class SparkTuples:
         return Brought(np.stack([c.astype(most) for c in codes]), columns["u"][order], sensitive)
 
     def group_sizes(self) -> tuple[IntArray, IntArray]:
-        """Count the groups of each size: one aggregation, and as many numbers as there are different sizes."""
+        """Count the groups of each size: one aggregation, with one number per distinct size."""
         sizes = self._frame.groupBy(*self._shape.records).agg(F.sum("u").alias("s"))
         found = self._shape.jobs.collect(sizes.groupBy("s").agg(F.count(F.lit(1)).alias("t")), "judging groups")
         size, times = (found.column(name).to_numpy().astype(np.int64) for name in ("s", "t"))
@@ -169,7 +169,7 @@ class SparkTuples:
         return size[order], times[order]
 
     def cube(self, columns: Sequence[int], nodes: Sequence[int]) -> IntArray:
-        """Count nodes of some columns together; many sets of so many columns are counted by one aggregation."""
+        """Count nodes of some columns together; one aggregation counts many sets of columns of the same size."""
         wanted = tuple(columns)
         if wanted not in self._cubes:
             self._cubes.clear()
@@ -177,7 +177,7 @@ class SparkTuples:
         return self._cubes[wanted].reshape([*nodes, 1, 1][:3])
 
     def _count_cubes(self, first: tuple[int, ...]) -> None:
-        """Count the wanted set of columns, and those after it, as far as they are few."""
+        """Count the requested set of columns, and the following ones if they are small."""
         shape, sizes = self._shape, self._shape.sizes(self.levels)
         sets: list[tuple[int, ...]] = []
         total = 0
@@ -195,7 +195,7 @@ class SparkTuples:
         which_set, units = found.column("which").to_numpy(), found.column("u").to_numpy().astype(np.int64)
         d = len(names)
         for chosen in sets:
-            # a bit is set where a column is not grouped by
+            # a bit is set for each column that is not grouped by
             bits = (1 << d) - 1 - sum(1 << (d - 1 - j) for j in chosen)
             mine = np.flatnonzero(which_set == bits)
             place = np.zeros(len(mine), dtype=np.int64)
@@ -206,5 +206,5 @@ class SparkTuples:
             self._cubes[chosen] = cube
 
     def close(self) -> None:
-        """Let Spark forget them."""
+        """Let Spark discard them."""
         self._shape.jobs.let_go(self._frame)

@@ -1,4 +1,4 @@
-"""A Spark session of the command line's own, and the tables it reads."""
+"""The Spark session of the command line, and the tables it reads."""
 
 from __future__ import annotations
 
@@ -29,10 +29,10 @@ from hushtable.io.urls import DELTA, Url, shown
 __all__ = ["read_frame", "spark_session"]
 
 _SUBMITTED = "PYSPARK_GATEWAY_PORT"
-"""Set by spark-submit, which then has its own settings."""
+"""Set by spark-submit, which has its own settings."""
 
 _LOG = "HUSHTABLE_SPARK_LOG"
-"""Set to ``ERROR``, say, a session of the command line's own logs to the terminal."""
+"""Environment variable: log level of the command line's own session, such as ``ERROR``, for the terminal."""
 
 _LEVELS = ("OFF", "FATAL", "ERROR", "WARN", "INFO", "DEBUG")
 
@@ -44,7 +44,7 @@ _SETTINGS = {
     "spark.sql.session.timeZone": "UTC",
 }
 _LOCAL = {
-    # nobody else has to reach a driver that works alone
+    # a local driver need not be reachable
     "spark.driver.host": "127.0.0.1",
     "spark.driver.bindAddress": "127.0.0.1",
     "spark.driver.memory": "4g",
@@ -54,12 +54,12 @@ _LOCAL = {
 
 @contextmanager
 def spark_session(master: str | None) -> Iterator[SparkSession]:
-    """Start a session, or use the one that spark-submit prepared; one that was started here ends with the block.
+    """Start a session, or use that of spark-submit; a session started here ends with the block.
 
     Parameters
     ----------
     master : str, optional
-        ``local[2]``, ``spark://host:7077``, ``yarn``, ...; left out: what spark-submit says, else all local cores.
+        ``local[2]``, ``spark://host:7077``, ``yarn``, ... Defaults to that of spark-submit, or else all local cores.
 
     Raises
     ------
@@ -102,11 +102,11 @@ def _start(master: str | None) -> SparkSession:
         builder = builder.master(master)
     try:
         with warnings.catch_warnings():
-            # pyspark warns of pandas 3, which this engine does not use
+            # pyspark warns about pandas 3, which this engine does not use
             warnings.filterwarnings("ignore", category=FutureWarning, module=r"pyspark\.")
             session = builder.getOrCreate()
         if not os.environ.get(_SUBMITTED):
-            # what Spark says of a task that fails may quote rows; whoever submits a job has said where that goes
+            # Spark's messages about failed tasks may quote rows; for submitted jobs, the user configured the log
             session.sparkContext.setLogLevel(level)
         return session
     except Exception as error:
@@ -120,14 +120,14 @@ def _start(master: str | None) -> SparkSession:
 
 
 def read_frame(spark: SparkSession, paths: Sequence[str]) -> DataFrame:
-    """Read a table from Parquet or CSV files, folders of them, patterns, or addresses that Spark knows.
+    """Read a table from Parquet or CSV files, folders of them, patterns, or addresses that Spark supports.
 
-    CSV is read as everywhere in hushtable: as text, with a header, the delimiter found in the file.
+    CSV is read as by the other engines: as text, with a header and a detected delimiter.
 
     Raises
     ------
     DataError
-        If files are of another kind, do not have the same columns, or cannot be read.
+        If files have another format, do not have the same columns, or cannot be read.
     """
     alike: dict[tuple[str, str, tuple[str, ...], str], list[str]] = {}
     paths = [os.fspath(Url.of(path).path) if path.startswith(f"{DELTA}://") else path for path in paths]
@@ -143,7 +143,7 @@ def read_frame(spark: SparkSession, paths: Sequence[str]) -> DataFrame:
         if kind != "parquet":
             head = read_head(file, "\t" if kind == "tsv" else None)
             how = (kind, head.delimiter, head.names, base)
-        # files with other delimiters, or the columns in another order, are read apart
+        # files with other delimiters, or columns in another order, are read separately
         alike.setdefault(how, []).append(to_read(file))
     frames = [_read(spark, addresses, *how) for how, addresses in alike.items()]
     same_columns([Path(addresses[0]) for addresses in alike.values()], [frame.columns for frame in frames])
@@ -155,9 +155,9 @@ def read_frame(spark: SparkSession, paths: Sequence[str]) -> DataFrame:
 
 
 def _misread(files: Sequence[Path]) -> dict[str, dict[Any, Any]]:
-    """By column, what Spark takes the names of folders for where they were written in UTF-8, and what they say.
+    """By column, how Spark misreads folder names in UTF-8, and the correct values.
 
-    Spark takes every percent-encoded byte for a character.
+    Spark decodes every percent-encoded byte as one character.
     """
     found: dict[str, dict[Any, Any]] = {}
     for file in (file for file in files if isinstance(file, PartitionFile)):
@@ -170,7 +170,7 @@ def _misread(files: Sequence[Path]) -> dict[str, dict[Any, Any]]:
 
 @contextmanager
 def _folders_as_text(spark: SparkSession) -> Iterator[None]:
-    """Read what folders named column=value give as text, as everywhere in hushtable, not as what it looks like."""
+    """Read the values of folders named column=value as text, like the other engines, without type inference."""
     before = spark.conf.get(_INFERENCE, "true")
     spark.conf.set(_INFERENCE, "false")
     try:
@@ -182,7 +182,7 @@ def _folders_as_text(spark: SparkSession) -> Iterator[None]:
 def _kind(path: str) -> str:
     name = path.lower().rstrip("/").removesuffix(".gz")
     if "://" in path and "." not in name.rpartition("/")[2]:
-        return "parquet"  # a folder of a store: what Spark itself takes it for
+        return "parquet"  # a folder of a store: Spark's default format
     for ending, kind in (
         (".parquet", "parquet"),
         (".pq", "parquet"),
@@ -200,9 +200,9 @@ def _kind(path: str) -> str:
 
 
 def _check_plain(spark: SparkSession, address: str) -> None:
-    """Refuse a Delta table in a store: as plain Parquet it would be read with rows that were deleted since.
+    """Refuse a Delta table in a store: read as plain Parquet, it would include deleted rows.
 
-    The files of one in a local folder were chosen by its log.
+    For one in a local folder, its log selects the files.
     """
     if address.startswith("file:") or glob.has_magic(address):
         return

@@ -13,11 +13,11 @@ from hushtable.arrays import IntArray
 from hushtable.engines import local
 from hushtable.engines.spark.class_draws import KNOWN
 from hushtable.engines.spark.combinations import Combinations
-from hushtable.engines.spark.content import Tuples
-from hushtable.engines.spark.driver_rows import Known, draw_classes
+from hushtable.engines.spark.content import SparkRows
+from hushtable.engines.spark.driver_rows import DriverRows, draw_classes
 from hushtable.engines.spark.finish import with_codes
 from hushtable.engines.spark.publish import Cellbook, published_rows
-from hushtable.engines.spark.published import Counted
+from hushtable.engines.spark.published import CountedCells
 from hushtable.engines.spark.repeated import Differing
 from hushtable.release.comparison import Comparison, RowComparison
 from hushtable.release.counted import CountedComparison
@@ -25,10 +25,10 @@ from hushtable.release.recode import recode
 from hushtable.release.settle import settle
 from hushtable.table.encoded import EncodedTable
 
-__all__ = ["Summary"]
+__all__ = ["DriverSummary"]
 
 
-class Summary:
+class DriverSummary:
     """Distinct combinations on the driver, grouped by an algorithm that keeps equal records together.
 
     Parameters
@@ -56,7 +56,7 @@ class Summary:
         self.table = replace(own, row_units=weight)
 
     def settle(self, problem: Problem, partition: Partition) -> None:
-        """Make classes of the algorithm's groups of combinations."""
+        """Turn the algorithm's groups of combinations into classes."""
         plan = self._content.plan
         self.problem, self._partition = problem.grouped, partition
         settled = settle(self.problem, partition, plan.algorithm.recoding)
@@ -83,8 +83,8 @@ class Summary:
         once = replace(self.tuples, counts=np.ones(len(self.tuples), dtype=np.int64))
         return published_rows(self._content, once, self._classes, self.tuples.counts)
 
-    def compare(self, partition: Partition, counted: Counted, book: Cellbook) -> tuple[Known, Comparison]:
-        """Return some whole classes, and the release beside its original: every combination with its records."""
+    def compare(self, partition: Partition, counted: CountedCells, book: Cellbook) -> tuple[DriverRows, Comparison]:
+        """Return some whole classes, and the release compared with its original: every combination with its records."""
         every = RowComparison(
             table=self.problem.table,
             labels=np.asarray(self._classes.labels, dtype=np.int64),
@@ -95,8 +95,8 @@ class Summary:
         known = self._known()
         return known, CountedComparison.of_rows(every, self.tuples.counts, known.comparison)
 
-    def _known(self) -> Known:
-        """Some whole classes, spread out to rows, and as large a share of what is suppressed."""
+    def _known(self) -> DriverRows:
+        """Some whole classes, expanded to rows, and the same share of the suppressed records."""
         tuples, seed = self.tuples, self.problem.seed
         labels, n = np.asarray(self._classes.labels, dtype=np.int64), self._classes.n_groups
         kept = labels >= 0
@@ -108,7 +108,7 @@ class Summary:
         share = float(sizes[chosen].sum() / sizes.sum())
         lucky = rng.uniform(seed, "spark/measured-suppressed", len(labels)) < share
         some = np.flatnonzero(np.where(kept, number[labels] >= 0, lucky))
-        drawn = Tuples(
+        drawn = SparkRows(
             tuple(places[some] for places in tuples.places), tuples.counts[some],
             tuples.units[some] if self._content.weighted else tuples.units, tuple(key[some] for key in tuples.keys),
         )  # fmt: skip
@@ -117,4 +117,4 @@ class Summary:
         inside = np.where(kept, number[labels], -1)[some[drawn.of_row]]
         partition = replace(self._partition, labels=inside, n_groups=len(chosen))
         recoded = recode(table, partition, self._content.plan.algorithm.recoding)
-        return Known(replace(self.problem, store=table), partition, recoded, drawn, weight)
+        return DriverRows(replace(self.problem, store=table), partition, recoded, drawn, weight)

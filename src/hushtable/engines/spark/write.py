@@ -1,6 +1,6 @@
-"""Writing a Spark release: executors write its rows side by side, and what lies on disk is counted again.
+"""Writing a Spark release: executors write its rows in parallel, and the files on disk are counted again.
 
-Nothing appears under its name before the written cells were verified. Of Spark's own files nothing is left.
+Nothing appears under its final name before the written cells are verified. None of Spark's own files remain.
 """
 
 from __future__ import annotations
@@ -49,15 +49,15 @@ def save_parts(
 ) -> Path:
     """Write ``release.csv`` or ``release.parquet``, ``policy.yaml`` and ``release.json``, all or nothing.
 
-    A release made of patterns also gets ``patterns.csv``. With ``to``, a database's table, or Parquet in a store, gets
-    the rows that were written and counted, in one transaction.
+    A release made of patterns also gets ``patterns.csv``. With ``to``, the rows that were written and counted also go
+    to a database's table, or to Parquet in a store, in one transaction.
 
     Raises
     ------
     UsageError
-        If the format is not known, or CSV is wanted in parts.
+        If the format is unknown, or CSV is requested in parts.
     VerificationError
-        If what was written is not what was verified.
+        If the written rows differ from the verified ones.
     OutputError
         If the folder cannot be written.
     """
@@ -106,13 +106,13 @@ def _rows(place: Path) -> Rows:
 
 
 def _check(outcome: SparkOutcome, place: Path) -> None:
-    """Count the written cells: they have to be the verified ones."""
+    """Count the written cells, which must be the verified ones."""
     if not outcome.shown.count_written(outcome.problem, place).same_as(outcome.counted):
         raise part_files.not_verified()
 
 
 def _shown_classes(outcome: SparkOutcome) -> IntArray:
-    """The verifier's classes, in the order in which the published rows show them."""
+    """The verifier's classes, in the order of the published rows."""
     counted, found = outcome.counted, outcome.verification
     with outcome.shown.jobs.run():
         first_rows = outcome.shown.class_order()

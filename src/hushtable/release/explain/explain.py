@@ -12,7 +12,7 @@ from hushtable.algorithms.base import Problem
 from hushtable.arrays import AnyArray, IntArray
 from hushtable.errors import UsageError
 from hushtable.release.explain.explanation import ColumnStory, Explanation, people_of
-from hushtable.release.explain.what_if import Verdict, judge, judge_ranges, judge_stats, named, table_breaks
+from hushtable.release.explain.what_if import GroupVerdict, judge, judge_ranges, judge_stats, named, table_breaks
 from hushtable.release.forms.base import Cells
 from hushtable.table.encoded import QuasiColumn
 
@@ -63,7 +63,7 @@ def _released(release: Released, row: int) -> Explanation:
     )
 
 
-def _as_verified(release: Released, row: int) -> Verdict:
+def _as_verified(release: Released, row: int) -> GroupVerdict:
     """What the verifier found in the published class of a record."""
     shown = int(np.flatnonzero(release.source_rows == row)[0])
     label = release.verification.labels[shown : shown + 1]
@@ -77,7 +77,7 @@ def _counterfeits(release: Released, g: int) -> str:
     return f", with {count} published {'counterfeit' if count == 1 else 'counterfeits'}" if count else ""
 
 
-def _achieved(verdict: Verdict) -> tuple[str, ...]:
+def _achieved(verdict: GroupVerdict) -> tuple[str, ...]:
     if not verdict.scores:
         return ()
     found = [(named(m), *verdict.told(m, score)) for m, score, _ in verdict.scores]
@@ -213,7 +213,7 @@ class Class:
     row : int
         The record.
     members : int64 array
-        The rows of its class, population and background included.
+        The rows of its class, including population and background.
     """
 
     problem: Problem
@@ -250,7 +250,7 @@ def same_for_all_reason(own: Class, column: QuasiColumn, height: int, *, whole: 
     column : QuasiColumn
     height : int
     whole : bool
-        Whether the whole column would have to become finer, or the values under this record's node only.
+        Whether the whole column would have to become finer, or only the values under this record's node.
     """
     step, levels = _step(column, height), column.coded.levels
     finer = levels[height - 1][column.codes] + 1
@@ -276,7 +276,7 @@ def same_for_all_reason(own: Class, column: QuasiColumn, height: int, *, whole: 
 
 
 def _lost(own: Class, finer: AnyArray) -> tuple[float, float]:
-    """People whose classes would break a model if they were told apart by ``finer``, and people left out already."""
+    """People whose classes would break a model if divided by ``finer``, and people already suppressed."""
     problem, labels = own.problem, np.asarray(own.labels, dtype=np.int64)
     kept = labels >= 0
     label = np.where(kept, labels * (int(finer.max()) + 1) + finer, -1)
@@ -324,7 +324,7 @@ def cut_reason(own: Class, column: QuasiColumn) -> str:
     )
 
 
-def _worse(pair: tuple[Verdict, Verdict]) -> Verdict:
+def _worse(pair: tuple[GroupVerdict, GroupVerdict]) -> GroupVerdict:
     return min((v for v in pair if not v.ok), key=lambda v: v.people)
 
 

@@ -14,11 +14,11 @@ from hushtable.release.verify import Evidence, needed_and_achieved
 from hushtable.table.reference import Reference
 from hushtable.table.stats import GroupStats
 
-__all__ = ["Verdict", "judge", "judge_ranges", "judge_stats", "named", "table_breaks"]
+__all__ = ["GroupVerdict", "judge", "judge_ranges", "judge_stats", "named", "table_breaks"]
 
 
 @dataclass(frozen=True)
-class Verdict:
+class GroupVerdict:
     """The models' verdict on one group of rows.
 
     Attributes
@@ -48,15 +48,15 @@ class Verdict:
         return all(good for _, _, good in self.scores)
 
     def broken(self) -> str:
-        """The violated models in words; empty where there is none."""
+        """The violated models in words; empty if there are none."""
         found = [(model, *self.told(model, score)) for model, score, good in self.scores if not good]
         return "; ".join(f"{named(model)} requires {needed}, but would have {has}" for model, needed, has in found)
 
 
-def judge(problem: Problem, groups: Sequence[AnyArray]) -> list[Verdict]:
+def judge(problem: Problem, groups: Sequence[AnyArray]) -> list[GroupVerdict]:
     """Judge groups of rows as if each were a class; groups may overlap.
 
-    Rows of population and background tables count as what they are.
+    Rows of population and background tables count as such.
     """
     rows = np.concatenate([np.asarray(g, dtype=np.int64) for g in groups]) if groups else np.empty(0, dtype=np.int64)
     ends = np.cumsum([len(g) for g in groups]).astype(np.int64)
@@ -64,18 +64,18 @@ def judge(problem: Problem, groups: Sequence[AnyArray]) -> list[Verdict]:
     return judge_ranges(problem, rows, starts, ends)
 
 
-def judge_ranges(problem: Problem, rows: AnyArray, starts: IntArray, ends: IntArray) -> list[Verdict]:
+def judge_ranges(problem: Problem, rows: AnyArray, starts: IntArray, ends: IntArray) -> list[GroupVerdict]:
     """Judge the groups ``rows[starts[g]:ends[g]]``."""
     return judge_stats(problem, problem.table.stats(rows, starts, ends, problem.model.histogram_keys()))
 
 
-def judge_stats(problem: Problem, stats: GroupStats) -> list[Verdict]:
+def judge_stats(problem: Problem, stats: GroupStats) -> list[GroupVerdict]:
     """Judge groups by their statistics."""
     members = problem.model.part(table_level=False).members
     scores = [m.score(stats, problem.reference).tolist() for m in members]
     good = [m.satisfied(stats, problem.reference).tolist() for m in members]
     return [
-        Verdict(
+        GroupVerdict(
             people,
             tuple((m, s[g], ok[g]) for m, s, ok in zip(members, scores, good, strict=True)),
             stats,
@@ -96,7 +96,7 @@ def table_breaks(problem: Problem, labels: AnyArray, moved: AnyArray) -> str:
     _, numbers = np.unique(split[split >= 0], return_inverse=True)
     split[split >= 0] = numbers
     stats = problem.table.stats_of(split, int(split.max()) + 1, problem.model.histogram_keys())
-    # a class of population rows alone is not in the release
+    # a class with only population rows is not in the release
     stats = stats.take(stats.units > 0)
     broken = [m for m in members if not bool(m.table_satisfied(stats, problem.reference)[0])]
     needed = [_told(m, stats, problem.reference, m.achieved(stats, problem.reference))[0] for m in broken]

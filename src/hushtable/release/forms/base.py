@@ -1,9 +1,9 @@
-"""What a published form is, and what all cells have in common.
+"""Published forms, and what all cells have in common.
 
-A form says how the records of a class become the cell that they all publish in one column. ``Form`` is the choice,
-with its parameters; ``Cells`` are the cells of one column, one per class. Everything that depends on how a class is
-published is asked of its cells: which leaves of the domain they cover, how they are written, what an adversary may
-take for certain, how they can be widened. Nobody else tells forms apart.
+A form says how the records of a class become the cell that they all publish in one column. ``Form`` is the choice, with
+its parameters; ``Cells`` are the cells of one column, one per class. Everything that depends on how a class is
+published is a method of its cells: which leaves of the domain they cover, how they are written, what an adversary may
+take for certain, how they can be widened. No other code distinguishes forms.
 """
 
 from __future__ import annotations
@@ -66,7 +66,7 @@ def escape_value(label: str | None) -> str | None:
 
 
 class Points(NamedTuple):
-    """What is published where a class shows one representative: a number, or the code of a value.
+    """The representative that each class publishes: a number, or the code of a value.
 
     Attributes
     ----------
@@ -84,18 +84,18 @@ class Points(NamedTuple):
 
 
 class Widening(NamedTuple):
-    """By how much the downcoding guard widens cells.
+    """How much the downcoding guard widens cells.
 
     Attributes
     ----------
     spread : float
         A range grows by about this share of itself, and up to twice as much; a set by up to this share of its members.
     climb : float
-        The chance that a hierarchy node is replaced by the one above.
+        The probability that a hierarchy node is replaced by the one above.
     exact : float
-        The chance that an exact cell becomes a range, a set or a node.
+        The probability that an exact cell becomes a range, a set or a node.
     coins : Coins
-        Of this column alone.
+        Coins of this column alone.
     """
 
     spread: float
@@ -117,13 +117,13 @@ class Cells(ABC):
     Class attributes
     ----------------
     tells_bounds : bool
-        Whether a cell excludes people. A representative covers nobody in particular.
+        Whether a cell excludes people. A representative does not.
     at_nodes : bool
-        Whether cells are nodes of the column's hierarchy: then ``node`` is there.
+        Whether cells are nodes of the column's hierarchy, so that they have ``node``.
     own_records : bool
         Whether a cell depends on all records of its class, so that nobody else can join it.
     treatment : str
-        What was done to a value that is not published exactly, in a word or two.
+        How values that are not published exactly were changed, in a word or two.
     """
 
     column: QuasiColumn
@@ -140,7 +140,7 @@ class Cells(ABC):
 
     @property
     def counts(self) -> IntArray:
-        """How many distinct codes each class has."""
+        """Number of distinct codes in each class."""
         return np.diff(self.offsets)
 
     def _at(self, position: IntArray) -> IntArray:
@@ -160,12 +160,12 @@ class Cells(ABC):
 
     @cached_property
     def with_gap(self) -> BoolArray:
-        """Which classes hold the missing value."""
+        """Which classes contain the missing value."""
         return np.asarray((self.low == 0) & self.column.coded.missing)
 
     @cached_property
     def mixed(self) -> BoolArray:
-        """Which classes hold the missing value beside others."""
+        """Which classes contain the missing value and others."""
         return self.with_gap & (self.counts > 1)
 
     # what a cell covers
@@ -182,7 +182,7 @@ class Cells(ABC):
 
     @cached_property
     def leaves(self) -> IntArray:
-        """How many leaves of the domain each cell covers."""
+        """Number of leaves of the domain that each cell covers."""
         low, high = self.extent
         return high - low + 1
 
@@ -204,7 +204,7 @@ class Cells(ABC):
         return sums_between(weights, low, high + 1)
 
     def expected(self, weights: IntArray) -> FloatArray:
-        """Return the mean weight of a record of each class, as far as its cell tells: all that it covers is alike."""
+        """Return the mean weight of a record of each class, if all leaves that its cell covers are equally likely."""
         return np.asarray(self.covered(weights) / np.maximum(self.leaves, 1))
 
     def covers_new(self, path: tuple[str | None, ...], number: float | int | None) -> BoolArray:
@@ -213,14 +213,14 @@ class Cells(ABC):
         Parameters
         ----------
         path : tuple of str
-            The value's labels in the column's hierarchy, level by level; empty where that does not cover it.
+            The value's labels in the column's hierarchy, level by level; empty if the hierarchy does not cover it.
         number : int or float, optional
             The value on the column's own scale, if it has one; days for dates.
         """
         return np.zeros(len(self), dtype=np.bool_)
 
     def shares_leaf(self, a: int, b: int) -> bool:
-        """Whether two cells that overlap as ranges really have a leaf in common."""
+        """Whether two cells that overlap as ranges actually share a leaf."""
         return True
 
     @cached_property
@@ -234,7 +234,7 @@ class Cells(ABC):
             if coded.contiguous:
                 together = level[low] == level[high]
             else:
-                # the leaves between the ends are covered too, whatever node they are under
+                # the leaves between the ends are covered too, under any node
                 last = np.append(np.flatnonzero(np.diff(level)), coded.size - 1)
                 together = last[np.searchsorted(last, low)] >= high
             height[together] = h
@@ -242,18 +242,18 @@ class Cells(ABC):
 
     @property
     def at_levels(self) -> bool:
-        """Whether cells are nodes, each class at the lowest level that it reached on its own."""
+        """Whether cells are nodes, and each class is at its own lowest level."""
         return False
 
-    # what a cell says where one value is asked for
+    # cells as single values
 
     @property
     def points(self) -> Points | None:
-        """What is published, where each class shows one representative; None where cells cover several values."""
+        """The representatives, if each class publishes one; None if cells cover several values."""
         return None
 
     def representatives(self, numbers: FloatArray) -> FloatArray:
-        """Return numbers that are published for cells otherwise than by what these cover, on another scale; else NaN.
+        """Return the published numbers of cells that have one, on another scale; NaN for others.
 
         Parameters
         ----------
@@ -265,8 +265,8 @@ class Cells(ABC):
     def middles(self, numbers: FloatArray) -> FloatArray:
         """Return the middle between the least and the greatest number that each cell covers.
 
-        The missing value is no number: it is left out, and a cell that covers nothing else has the middle NaN. What is
-        published as a number for others (a centroid) is its own middle.
+        The missing value is ignored, and a cell that covers nothing else has the middle NaN. A representative that is
+        published as a number (a centroid) is its own middle.
 
         Examples
         --------
@@ -280,36 +280,36 @@ class Cells(ABC):
 
     @property
     def _known_extent(self) -> tuple[IntArray, IntArray]:
-        """The ends of each cell without the missing value, where it covers others."""
+        """The ends of each cell without the missing value, if it covers others."""
         low, high = self.extent
         return np.minimum(np.maximum(low, int(self.column.coded.missing)), high), high
 
     def nearness(self, codes: IntArray) -> FloatArray:
-        """Return how likely each cell is about a person with each code, unordered values taken alike: codes x cells."""
+        """Return the probability of each code given each cell, uniform over what it covers: codes x cells."""
         inside = self.covers(np.tile(np.arange(len(self)), len(codes)), np.repeat(codes, len(self)))
         return np.where(inside.reshape(len(codes), len(self)), 1.0 / np.maximum(self.leaves, 1)[None, :], 0.0)
 
-    # what an adversary makes of a cell
+    # what an adversary infers from a cell
 
     @property
     def minimal(self) -> bool:
-        """Whether each cell is the smallest of its form that covers its class, as everybody knows."""
+        """Whether each cell is publicly known to be the smallest of its form that covers its class."""
         return False
 
     def drawn(self, groups: IntArray, luck: FloatArray) -> IntArray:
-        """Return one of the leaves that the cell of each of ``groups`` covers, all with the same chance.
+        """Draw one of the leaves that the cell of each of ``groups`` covers, uniformly.
 
         Parameters
         ----------
         groups : int64 array
         luck : float array
-            From 0 up to, but not including, 1.
+            Uniform numbers in [0, 1).
         """
         low, high = (end[groups] for end in self.extent)
         return np.asarray(low + (luck * (high - low + 1)).astype(np.int64))
 
     def written_down(self, groups: IntArray, place: IntArray, luck: FloatArray, spread: float) -> IntArray:
-        """Return a leaf for every record, as who knows that cells are minimal would write them down.
+        """Return a leaf for every record, as an adversary who knows that cells are minimal would guess.
 
         Parameters
         ----------
@@ -319,7 +319,7 @@ class Cells(ABC):
             The number of a record in its class, from 0.
         luck : float array
         spread : float
-            By what share of themselves ranges were widened, as far as is known.
+            Share by which ranges were widened, as far as is known.
         """
         return self.drawn(groups, luck)
 
@@ -338,34 +338,34 @@ class Cells(ABC):
 
     @property
     def bounded(self) -> Cells | None:
-        """The cells whose bounds these stand for: newcomers can be placed in them. None where nobody can."""
+        """The cells with the bounds that these represent, for placing newcomers. None if newcomers cannot be placed."""
         return self
 
     def widened(self, how: Widening, open_to: BoolArray, luck: FloatArray) -> Cells:
-        """Return cells that cover more than their classes, for classes that are ``open_to`` it."""
+        """Return cells that cover more than their classes, for the classes in ``open_to``."""
         return self
 
     # words
 
     @abstractmethod
     def labels(self) -> pa.Array:
-        """Return the published cells: text, or numbers where the form says so."""
+        """Return the published cells: text, or numbers if the form says so."""
 
     @abstractmethod
     def said(self, group: int) -> str:
-        """Return what was done to the values of a class that are not published exactly, for ``explain``."""
+        """Return how the values of a class were changed, for ``explain``."""
 
     def finer(self, group: int) -> int | None:
-        """Return the level of the hierarchy below which the next finer cell lies; None where it is a shorter range."""
+        """Return the hierarchy level above the next finer cell; None if that is a shorter range."""
         return None if self.column.coded.kind.ordered else int(self.height[group])
 
     @property
     def same_for_all(self) -> str:
-        """Whether every class with the same values publishes the same: by ``column``, by ``value``, or not ('')."""
+        """Whether equal values are always published alike: by ``column``, by ``value``, or not ('')."""
         return ""
 
     def is_exact(self, group: int) -> bool:
-        """Whether a class publishes its value as it is."""
+        """Whether a class publishes its exact value."""
         return bool(self.leaves[group] <= 1)
 
     def _of_all(self, group: int) -> str:
@@ -380,29 +380,29 @@ class Form(Parametrised, ABC):
     ----------------
     name : str
     in_words : str
-        What is published, for who chooses it.
+        What is published, for users who choose a form.
     follows : str
-        The recoding that publishes in this form whatever the policy says; empty for forms that a policy chooses.
+        The recoding that always publishes in this form; empty for forms that a policy chooses.
     own_records : bool
-        Whether cells are made of the released records alone, so that they cover nobody else and are not widened.
+        Whether cells depend on the released records alone, so that they cover nobody else and are not widened.
     by_members : bool
-        Whether a cell follows from the set of values that its class has.
+        Whether a cell depends only on the set of values of its class.
     needs_all : bool
         Whether what one class publishes depends on all of them.
     instead_of : str
-        The form of tight cells that this one is wider than, and safer, where there is one.
+        The form with tight cells that this one is wider and safer than, if there is one.
     answers : str
-        The attack that wider cells are against.
+        The attack that wider cells prevent.
     can_widen : bool
         Whether the downcoding guard can widen cells.
     any_groups : bool
-        Whether classes are published so too where an algorithm recodes globally.
+        Whether classes are published in this form even if an algorithm recodes globally.
     counts_records : bool
         Whether cells count the records of their class.
     can_draw : bool
-        Whether cells tell what values they may stand for, so that a sample can be drawn from them.
+        Whether cells show which values they may stand for, so that a sample can be drawn from them.
     ranges_of_labels : bool
-        Whether a range may stand for labels without an order: those between its ends as they are sorted.
+        Whether a range may stand for unordered labels: those between its ends in sorted order.
     """
 
     in_words: ClassVar[str] = ""
@@ -424,11 +424,11 @@ class Form(Parametrised, ABC):
 
     @abstractmethod
     def cover(self, kind: Kind) -> Cover:
-        """Return what cells of this form cover beyond the values of a class, for algorithms that weigh cells."""
+        """Return what cells of this form cover beyond the values of a class, for algorithms that compare cells."""
 
     @abstractmethod
     def from_members(self, column: QuasiColumn, offsets: IntArray, members: IntArray) -> Cells:
-        """Return the cells of classes that hold these codes, ascending in each class."""
+        """Return the cells of classes with these codes, ascending in each class."""
 
     def from_records(
         self, column: QuasiColumn, rows: AnyArray, offsets: IntArray, partition: Partition | None = None
@@ -438,11 +438,11 @@ class Form(Parametrised, ABC):
         return self.from_members(column, counted, members)
 
     def settled(self, cells: tuple[Cells, ...]) -> tuple[Cells, ...]:
-        """Return the cells of all columns, once those of every column are there; by default as they are."""
+        """Adjust the cells of all columns together. By default, unchanged."""
         return cells
 
     def check(self, algorithm: Algorithm, model: AllOf, missing: Missing) -> None:
-        """Refuse, before any data are read, what the form cannot be combined with.
+        """Refuse incompatible settings before any data are read.
 
         Raises
         ------
@@ -453,19 +453,19 @@ class Form(Parametrised, ABC):
     # reading cells back: see ``release.forms.reading.read_cells``
 
     def split(self, cells: pa.Array, column: ColumnPlan) -> Parts:
-        """Return the parts of published cells; by default a cell is one."""
+        """Return the parts of published cells. By default, a cell is one part."""
         from hushtable.release.forms.reading import whole_cells
 
         return whole_cells(cells)
 
     def meanings(self, names: Sequence[str], column: ColumnPlan) -> list[Meaning]:
-        """Return what each part stands for; by default it is a value."""
+        """Return what each part stands for. By default, a value."""
         from hushtable.release.forms.reading import meaning_of_value
 
         return [meaning_of_value(name) for name in names]
 
     def check_published(self, cells: pa.Array, sizes: IntArray, column: ColumnPlan) -> None:
-        """Refuse published cells that contradict the sizes of their classes; by default cells tell no size.
+        """Refuse published cells that contradict the sizes of their classes. By default, cells show no size.
 
         Parameters
         ----------
@@ -482,7 +482,7 @@ class Form(Parametrised, ABC):
 
 
 DEFAULT_FORM = "regions"
-"""How a table is published where its policy says nothing."""
+"""The default form."""
 
 
 def build_form(chosen: str | Mapping[str, Any]) -> Form:
@@ -499,7 +499,7 @@ def build_form(chosen: str | Mapping[str, Any]) -> Form:
 
 
 def check_forms(plan: TablePlan, algorithm: Algorithm, model: AllOf) -> None:
-    """Refuse, before any data are read, what the forms of the quasi-identifiers cannot be combined with.
+    """Refuse settings that the forms of the quasi-identifiers do not support, before any data are read.
 
     Raises
     ------
@@ -512,7 +512,7 @@ def check_forms(plan: TablePlan, algorithm: Algorithm, model: AllOf) -> None:
 
 
 def form_of(column: QuasiColumn) -> Form:
-    """Return the form in which a column is published, for its kind; ranges and sets where nothing was chosen."""
+    """Return the form of a column, for its kind. Defaults to ranges and sets."""
     chosen = column.form
     if not isinstance(chosen, Form):
         from hushtable.release.forms.intervals import Ranges
@@ -522,7 +522,7 @@ def form_of(column: QuasiColumn) -> Form:
 
 
 def cells_of(column: QuasiColumn, offsets: IntArray, members: IntArray, level: int | IntArray | None = None) -> Cells:
-    """Return the cells of classes that hold these codes, in the column's form or at one level of its hierarchy."""
+    """Return the cells of classes with these codes, in the column's form or at one level of its hierarchy."""
     if level is None:
         return form_of(column).from_members(column, offsets, members)
     from hushtable.release.forms.nodes import NodeCells

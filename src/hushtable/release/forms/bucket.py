@@ -43,6 +43,6 @@ class Bucket(Form):
 
 
 def cells_of_buckets(table: EncodedTable, buckets: IntArray) -> tuple[Cells, ...]:
-    """Return what a group of a bucketization covers: the values that its members have."""
+    """Return what a group of a bucketization covers: the values of its members."""
     rows, offsets = group_rows(buckets, int(buckets.max()) + 1)
     return tuple(Sets().from_records(column, rows, offsets) for column in table.quasi)

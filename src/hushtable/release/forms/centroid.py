@@ -1,11 +1,11 @@
 """Centroids: one representative record for each group, in the column's own type.
 
 Numbers are published as their mean, dates as their mean day (rounded down), ordinal labels as their lower median and
-nominal ones as their mode (of several the first in code order). A missing value is never kept in place: it gets the
-representative of the others, and only a group without any value publishes none.
+nominal ones as their mode (the first in code order if there are several). A missing value is replaced by the
+representative of the others; only a group without any value publishes none.
 
-Sums are taken over distinct values in ascending order, in exact integers where the values are, so that a mean does not
-depend on the order of the records.
+Sums run over distinct values in ascending order, exactly for integers, so that a mean does not depend on the order of
+the records.
 """
 
 from __future__ import annotations
@@ -34,8 +34,8 @@ __all__ = ["Centroid", "CentroidCells"]
 class CentroidCells(Cells):
     """The representatives of one column, one per group.
 
-    To measures of spread a representative counts as the range (of a nominal column: the set) of the values it stands
-    for; measures of distance ask for ``representatives``.
+    For measures of spread, a representative counts as the range (in a nominal column, the set) of the values it stands
+    for; measures of distance use ``representatives``.
 
     Attributes
     ----------
@@ -54,7 +54,7 @@ class CentroidCells(Cells):
 
     @cached_property
     def extent(self) -> tuple[IntArray, IntArray]:
-        """The ends of the values that each representative stands for; everything where some are missing."""
+        """The ends of the values that each representative stands for; everything if some are missing."""
         if not self.column.coded.kind.ordered:
             return self.low, self.high
         return np.where(self.mixed, 0, self.low), np.where(self.mixed, self.column.coded.size - 1, self.high)
@@ -65,12 +65,12 @@ class CentroidCells(Cells):
 
     @property
     def has_holes(self) -> bool:
-        """Whether representatives of labels without an order stand for what lies between them: they do not."""
+        """True for unordered labels: their representatives do not stand for what lies between them."""
         return not self.column.coded.kind.ordered
 
     @cached_property
     def leaves(self) -> IntArray:
-        """How many leaves each representative stands for."""
+        """Number of leaves that each representative stands for."""
         return self._as_set.leaves if self.has_holes else super().leaves
 
     def covers(self, groups: IntArray, codes: IntArray) -> BoolArray:
@@ -99,11 +99,11 @@ class CentroidCells(Cells):
 
     @property
     def bounded(self) -> None:
-        """None: a mean says nothing of who else may be near it."""
+        """None: a mean says nothing about other people near it."""
         return None
 
     def nearness(self, codes: IntArray) -> FloatArray:
-        """Return 1 where a representative is the value itself."""
+        """Return 1 if a representative is the value itself."""
         return np.asarray(self.middle[None, :] == codes[:, None], dtype=np.float64)
 
     @property
@@ -115,14 +115,14 @@ class CentroidCells(Cells):
 
     @cached_property
     def _known(self) -> tuple[IntArray, IntArray, IntArray]:
-        """Owner, code and count of each distinct value of a group, missing ones left out."""
+        """Owner, code and count of each distinct known value of a group."""
         owner = np.repeat(np.arange(len(self)), self.counts)
         keep = self.members >= int(self.column.coded.missing)
         return owner[keep], self.members[keep], self.units[keep]
 
     @cached_property
     def records(self) -> IntArray:
-        """How many records of each group have a value."""
+        """Number of records of each group that have a value."""
         owner, _, units = self._known
         return _sums(units, owner, len(self))
 
@@ -133,7 +133,7 @@ class CentroidCells(Cells):
 
     @cached_property
     def middle(self) -> IntArray:
-        """The code of the lower median (ordered columns) or of the mode; 0 where there is none."""
+        """The code of the lower median (ordered columns) or of the mode; 0 if there is none."""
         owner, codes, units = self._known
         out = np.zeros(len(self), dtype=np.int64)
         if not len(codes):
@@ -144,7 +144,7 @@ class CentroidCells(Cells):
             wanted = (self.records[owner] - 1) // 2 + first
             chosen = (below <= wanted) & (wanted < below + units)
         else:
-            # of equal counts the lowest code comes first, and the first of a group is taken
+            # among equal counts, the lowest code comes first, and the first of a group is taken
             order = np.lexsort((codes, -units, owner))
             owner, codes = owner[order], codes[order]
             chosen = np.concatenate([[True], owner[1:] != owner[:-1]])
@@ -153,7 +153,7 @@ class CentroidCells(Cells):
 
     @cached_property
     def means(self) -> AnyArray:
-        """The mean of each group, as published: integers where all of them are, else floats; 0 where there is none."""
+        """The mean of each group, as published: integers if all of them are, else floats; 0 if there is none."""
         owner, codes, units = self._known
         coded = self.column.coded
         values = published_numbers(coded, codes)[codes - int(coded.missing)]
@@ -182,7 +182,7 @@ class CentroidCells(Cells):
         return pa.array([None if hidden else names[code] for code, hidden in chosen], pa.string())
 
     def said(self, group: int) -> str:
-        """Return what the representative is."""
+        """Return a description of the representative."""
         names = {Kind.NUMERIC: "mean", Kind.DATE: "mean day", Kind.ORDINAL: "median"}
         return f"replaced by the {names.get(self.column.coded.kind, 'most frequent value')} of its class"
 
@@ -195,9 +195,9 @@ class CentroidCells(Cells):
         return None if self.column.coded.kind.ordered else max(int(self.height[group]), 1)
 
     def representatives(self, numbers: FloatArray) -> FloatArray:
-        """Return each representative on another scale, given the number of every code on it; NaN where there is none.
+        """Return each representative on another scale, given the number of every code on it; NaN if there is none.
 
-        Between two codes the scale is taken as linear, as those that measures use are.
+        The scale is taken as linear between two codes, like those of measures.
         """
         coded = self.column.coded
         if coded.kind in (Kind.NUMERIC, Kind.DATE) and len(coded.values):
@@ -263,13 +263,13 @@ def _float_means(values: FloatArray, units: IntArray, owner: IntArray, n: IntArr
     np.minimum.at(low, owner, values)
     np.maximum.at(high, owner, values)
     filled = low <= high
-    # rounding must not lead out of the group's range; adding 0 turns -0.0, another cell in a file, into 0.0
+    # rounding must stay within the group's range; adding 0 turns -0.0, a different cell in a file, into 0.0
     mean[filled] = np.clip(mean[filled], low[filled], high[filled]) + 0.0
     return mean
 
 
 def _exact_means(values: IntArray, units: IntArray, owner: IntArray, n: IntArray) -> tuple[IntArray, IntArray]:
-    """Return floor(sum / n) and sum mod n, without overflow: halves of 32 bits are summed apart."""
+    """Return floor(sum / n) and sum mod n, without overflow: halves of 32 bits are summed separately."""
     low = _sums((values & 0xFFFFFFFF) * units, owner, len(n))
     high = _sums((values >> 32) * units, owner, len(n))
     # sum = high * 2^32 + low; long division by n, 16 bits at a time

@@ -1,4 +1,4 @@
-"""Sets of crowds: each record publishes the values of a crowd of its own, so that equal records are rare."""
+"""Sets of crowds: each record publishes the values of its own crowd, so equal records are rare."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ __all__ = ["Concealed"]
 
 @dataclass(frozen=True)
 class Concealed(Sets):
-    """Publishes, for each record, the set of the values that its crowd has.
+    """Publishes, for each record, the set of the values in its crowd.
 
     Examples
     --------

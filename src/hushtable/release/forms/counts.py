@@ -1,11 +1,11 @@
 """Counts: all rows of a class publish how often each value occurs in it: ``{clerk: 3, teacher: 2}``.
 
-Numbers are counted in bins of so many significant digits, dates by day, month or year. A cell covers what its bins
-cover. Counts are what makes a release as useful as a sample of the original: values can be dealt anew within every
-class (``release.sample``), and the counts of each class stay exact.
+Numbers are counted in bins with a given number of significant digits, dates by day, month or year. A cell covers what
+its bins cover. Counts make a release as useful as a sample of the original: values can be redrawn within every class
+(``release.sample``), and the counts of each class stay exact.
 
-What they tell beyond sets: whoever knows all of a class but one person knows that person's value in every column, one
-by one. A set would leave the values that several share open.
+Counts reveal more than sets: an adversary who knows everyone in a class except one person can infer that person's value
+in every column. With sets, values that several people share would stay open.
 """
 
 from __future__ import annotations
@@ -57,15 +57,15 @@ def escape_counted(label: str | None) -> str:
 
 @dataclass(frozen=True)
 class CountCells(Cells):
-    """How often each value occurs in each class, of one column.
+    """How often each value of one column occurs in each class.
 
     Attributes
     ----------
     units : int64 array
-        How many records of its class have each member.
+        Number of records of its class with each member.
     digits : int
     dates : str
-        As ``Counts`` has them.
+        As in ``Counts``.
     """
 
     units: IntArray = field(default_factory=lambda: np.empty(0, dtype=np.int64))
@@ -77,7 +77,7 @@ class CountCells(Cells):
 
     @cached_property
     def _bins(self) -> tuple[IntArray, list[str]]:
-        """The bin of every code, ascending with it, and what bins are called."""
+        """The bin of every code, ascending with the codes, and the names of the bins."""
         coded = self.column.coded
         every = np.arange(coded.size, dtype=np.int64)
         if coded.kind not in (Kind.NUMERIC, Kind.DATE) or not len(coded.values) or self._each:
@@ -92,7 +92,7 @@ class CountCells(Cells):
 
     @property
     def _each(self) -> bool:
-        """Whether every number is counted for itself."""
+        """Whether every number is counted separately."""
         coded = self.column.coded
         if coded.kind is not Kind.NUMERIC:
             return False
@@ -115,7 +115,7 @@ class CountCells(Cells):
 
     @cached_property
     def counted(self) -> tuple[IntArray, IntArray, IntArray]:
-        """The bins of each class in compressed rows, and how many of its records are in each."""
+        """The bins of each class in compressed rows, and the number of its records in each."""
         bin_of, names = self._bins
         owner = np.repeat(np.arange(len(self)), self.counts)
         key = owner * len(names) + bin_of[self.members]
@@ -147,7 +147,7 @@ class CountCells(Cells):
 
     @cached_property
     def leaves(self) -> IntArray:
-        """How many leaves are in the bins of each class."""
+        """Number of leaves in the bins of each class."""
         return self._as_set.leaves
 
     def covers(self, groups: IntArray, codes: IntArray) -> BoolArray:
@@ -166,7 +166,7 @@ class CountCells(Cells):
         return self._mean(share)
 
     def _mean(self, of_bin: FloatArray) -> FloatArray:
-        """The mean over the records of each class of what their bins have."""
+        """For each class, the mean value of its records' bins."""
         offsets, bins, units = self.counted
         total = np.concatenate([[0.0], np.cumsum(of_bin[bins] * units)])
         records = np.concatenate([[0], np.cumsum(units)])
@@ -206,7 +206,7 @@ class CountCells(Cells):
 
     @property
     def minimal(self) -> bool:
-        """True: so many people have each value."""
+        """True: the counts say how many people have each value."""
         return True
 
     def drawn(self, groups: IntArray, luck: FloatArray) -> IntArray:
@@ -214,7 +214,7 @@ class CountCells(Cells):
         return self._as_set.drawn(groups, luck)
 
     def written_down(self, groups: IntArray, place: IntArray, luck: FloatArray, spread: float) -> IntArray:
-        """Return the values of a class as often as they are counted."""
+        """Return the values of a class, each repeated by its count."""
         bin_of, _ = self._bins
         offsets, bins, units = self.counted
         upto = np.cumsum(units)
@@ -231,7 +231,7 @@ class CountCells(Cells):
 
     @property
     def bounded(self) -> None:
-        """None: with newcomers the counts would be others."""
+        """None: newcomers would change the counts."""
         return None
 
     def labels(self) -> pa.Array:
@@ -291,7 +291,7 @@ class Counts(Form):
     counts_records: ClassVar[bool] = True
 
     def cover(self, kind: Kind) -> Cover:
-        """Return that counts cover the values that they count."""
+        """Return that counts cover the values in their bins."""
         return Cover.SET
 
     def from_members(self, column: QuasiColumn, offsets: IntArray, members: IntArray) -> Cells:
@@ -317,7 +317,7 @@ class Counts(Form):
         return [meaning_of_member(name) for name in names]
 
     def check_published(self, cells: pa.Array, sizes: IntArray, column: ColumnPlan) -> None:
-        """Refuse counts that do not sum up to the number of rows of their class."""
+        """Refuse counts that do not sum to the number of rows of their class."""
         parts = self.split(cells, column)
         counted = np.add.reduceat(parts.weights, parts.offsets[:-1]) if len(cells) else parts.weights
         wrong = int(np.count_nonzero(counted != sizes))
@@ -330,7 +330,7 @@ class Counts(Form):
             )
 
     def check(self, algorithm: Algorithm, model: AllOf, missing: Missing) -> None:
-        """Refuse counterfeits, people outside the table and empty cells that may stand for anything."""
+        """Refuse counterfeits, people outside the table, and empty cells that may stand for any value."""
         if algorithm.keeps_signatures:
             raise IncompatibleError(
                 f"{algorithm.name} may add counterfeits, and counts of a class would reveal how many.",
@@ -350,7 +350,7 @@ class Counts(Form):
 
 
 def _bin_names(low: AnyArray, high: AnyArray, kind: Kind, *, whole: bool) -> list[str]:
-    """A bin that holds one number, or one day, is called by it."""
+    """Name a bin with a single number or day after it."""
     last = LAST_DAY if kind is Kind.DATE else sys.float_info.max
     # a bin that reaches beyond all dates, or all floats, ends with the last of them
     ends = zip(

@@ -1,7 +1,7 @@
-"""Tight ranges: a class of an ordered column publishes its least and its greatest value.
+"""Tight ranges: in an ordered column, a class publishes its least and its greatest value.
 
-A range covers every leaf of the domain inside it. Where it would have to hold the missing value too, it is published as
-the root and covers all. Nominal columns have no ranges: they are published as sets.
+A range covers every leaf of the domain inside it. A class that also contains the missing value publishes the root,
+which covers everything. Nominal columns have no ranges: they are published as sets.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ class RangeCells(Cells):
         return np.where(self.mixed, 0, self.low), np.where(self.mixed, last, self.high)
 
     def covers_new(self, path: tuple[str | None, ...], number: float | int | None) -> BoolArray:
-        """Return which ranges a number lies in; a label that the column does not have is in none."""
+        """Return which ranges contain a number; no range contains a label that the column does not have."""
         coded = self.column.coded
         if number is None or coded.kind not in (Kind.NUMERIC, Kind.DATE) or not len(coded.values):
             return np.asarray(self.mixed)
@@ -52,7 +52,7 @@ class RangeCells(Cells):
 
     @property
     def minimal(self) -> bool:
-        """True: somebody has each end of a range."""
+        """True: some record has each end of a range."""
         return True
 
     def written_down(self, groups: IntArray, place: IntArray, luck: FloatArray, spread: float) -> IntArray:
@@ -65,7 +65,7 @@ class RangeCells(Cells):
         return np.asarray(np.where(ends & (place == 0), low, np.where(ends & (place == 1), high, guess)))
 
     def widened(self, how: Widening, open_to: BoolArray, luck: FloatArray) -> Cells:
-        """Move both ends outwards by chance."""
+        """Move both ends outwards at random."""
         from hushtable.release.forms.widening import wider_ranges
 
         return wider_ranges(self, open_to & ((self.counts > 1) | (luck < how.exact)), how.spread, how.coins)
@@ -74,7 +74,7 @@ class RangeCells(Cells):
         """Return the ranges as text."""
         names = self.column.coded.labels[0]
         size = self.column.coded.size
-        # the key behind all pairs is the root's
+        # the last key is that of the root
         key = np.where(self.mixed, size * size, self.low * size + self.high)
         distinct, place = np.unique(key, return_inverse=True)
         out: list[str | None] = []
@@ -95,7 +95,7 @@ class RangeCells(Cells):
 
 @dataclass(frozen=True)
 class Ranges(Form):
-    """Publishes the range of a class, in nominal columns the set of its values.
+    """Publishes the range of a class, or the set of its values in nominal columns.
 
     Examples
     --------

@@ -1,7 +1,7 @@
-"""Cells whose cover is listed: what classes of another release publish, in the values of this table.
+"""Cells with an explicit list of covered values: cells of another release, in the values of this table.
 
-Newcomers who join a class are published under its cells, whatever form these have. What they cover of the newcomers'
-own values is listed one by one; a node keeps its height, and a midpoint is published as it was.
+Newcomers who join a class are published under its cells, whatever their form. The newcomers' values that a cell covers
+are listed one by one; a node keeps its height, and a midpoint stays unchanged.
 """
 
 from __future__ import annotations
@@ -23,14 +23,14 @@ __all__ = ["ListedCells"]
 
 @dataclass(frozen=True)
 class ListedCells(SetCells):
-    """The cells of one column, one per class. ``members`` are all values of the table that a cell covers.
+    """The cells of one column, one per class; ``members`` are all values of the table that a cell covers.
 
     Attributes
     ----------
     heights : int64 array
-        The height of the node that each class publishes, for ranges 0 or the root's.
+        The height of the node that each class publishes; for ranges, 0 or the height of the root.
     numbers : float array
-        The midpoint that each class publishes, which need not be that of the table's values; NaN for none.
+        The midpoint that each class publishes, which may differ from that of the table's values; NaN for none.
     """
 
     heights: IntArray = field(default_factory=lambda: np.empty(0, dtype=np.int64))
@@ -38,11 +38,11 @@ class ListedCells(SetCells):
 
     @cached_property
     def height(self) -> IntArray:
-        """Height of the published node, or of the lowest that covers what is published."""
+        """Height of the published node, or of the lowest one that covers what is published."""
         return np.maximum(lowest_above(self), self.heights)
 
     def representatives(self, numbers: FloatArray) -> FloatArray:
-        """Return the published midpoints on another scale, which is linear and goes on beyond the table's values."""
+        """Return the published midpoints on another scale, which is linear and extends beyond the table's values."""
         known, first = numbers_of(self.column.coded), int(self.column.coded.missing)
         # halves do not overflow
         width = 0.0 if known is None or len(known) == first else known[-1] / 2 - known[first] / 2

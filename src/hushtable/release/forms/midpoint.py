@@ -1,7 +1,7 @@
-"""Midpoints: a class of numbers publishes the middle of its range, as a number.
+"""Midpoints: in a numeric column, a class publishes the middle of its range as a number.
 
-A midpoint covers nobody in particular. To measures it counts as the range that it is the middle of. Columns of other
-kinds are published as ranges and sets.
+A midpoint excludes nobody. For measures, it counts as its range. Columns of other kinds are published as ranges and
+sets.
 """
 
 from __future__ import annotations
@@ -42,11 +42,11 @@ class MidpointCells(RangeCells):
 
     @property
     def bounded(self) -> Cells:
-        """The ranges that these are the middle of."""
+        """The ranges of these midpoints."""
         return RangeCells(self.column, self.offsets, self.members)
 
     def labels(self) -> pa.Array:
-        """Return the middle of each range; null for classes with missing values, whose middle is not a number."""
+        """Return the middle of each range; null for classes with missing values."""
         coded = self.column.coded
         shift = int(coded.missing)
         values = published_numbers(coded, self.members)
@@ -76,7 +76,7 @@ class Midpoint(Form):
 
     name: ClassVar[str] = "midpoint"
     in_words: ClassVar[str] = "the middle of a range as a number"
-    # whether midpoints are whole numbers is a matter of all of them
+    # whether midpoints are whole numbers depends on all of them
     needs_all: ClassVar[bool] = True
     can_widen: ClassVar[bool] = False
 
@@ -99,7 +99,7 @@ class Midpoint(Form):
         return split_sets(cells)
 
     def meanings(self, names: Sequence[str], column: ColumnPlan) -> list[Meaning]:
-        """Return the values and ranges of columns that are no numbers."""
+        """Return the values and ranges of columns that are not numeric."""
         from hushtable.release.forms.reading import meaning_of_member
 
         return [meaning_of_member(name) for name in names]

@@ -1,7 +1,7 @@
 """Hierarchy nodes: a class publishes the lowest node that covers all its values.
 
-A node covers its leaves. One that was made from the data is called after the values published in it: where the name
-gives the first and the last of them it covers what lies between these, and where it is a mask no value that is longer.
+A node covers its leaves. A node that was built from the data is named after the values published in it: a name with the
+first and the last of them covers what lies between, and a mask covers no longer values.
 """
 
 from __future__ import annotations
@@ -37,8 +37,8 @@ class NodeCells(Cells):
     Attributes
     ----------
     level : int or int64 array, optional
-        For global recoding, the level that every cell is generalized to, or that each leaf is. A class that holds
-        several nodes of that level (it was merged after all) is published at the lowest node above them.
+        For global recoding, the level of every cell, or of each leaf. A class with several nodes of that level (because
+        it was merged later) is published at the lowest node above them.
     """
 
     level: int | IntArray | None = None
@@ -72,7 +72,7 @@ class NodeCells(Cells):
         for h, level in enumerate(coded.levels):
             here = self.height == h
             least, most = (np.zeros(len(coded.labels[h]), dtype=np.int64) for _ in range(2))
-            # of several writes to one place the last one stays
+            # the last of several writes to one place wins
             least[level[::-1]] = leaf[::-1]
             most[level] = leaf
             low[here], high[here] = least[self.node[here]], most[self.node[here]]
@@ -83,12 +83,12 @@ class NodeCells(Cells):
 
     @property
     def has_holes(self) -> bool:
-        """Whether the leaves of a node need not be neighbors."""
+        """Whether the leaves of a node need not be contiguous."""
         return not self.column.coded.contiguous
 
     @cached_property
     def leaves(self) -> IntArray:
-        """How many leaves lie below each node."""
+        """Number of leaves below each node."""
         return self._by_node([self.column.coded.leaves(h) for h in range(self.column.coded.height + 1)])
 
     def covers(self, groups: IntArray, codes: IntArray) -> BoolArray:
@@ -101,7 +101,7 @@ class NodeCells(Cells):
         if coded.naming is not None and coded.naming.ranged:
             out &= super().covers(groups, codes)
         elif coded.naming is not None:
-            # no mask stands for the end of a longer value
+            # a mask covers no longer value
             out &= ~self.named_by_values[groups] | (self.lengths[codes] <= self.longest[groups])
         return out
 
@@ -122,7 +122,7 @@ class NodeCells(Cells):
         return out
 
     def covers_new(self, path: tuple[str | None, ...], number: float | int | None) -> BoolArray:
-        """Return which nodes have the label that the value has at their level; the root covers everything."""
+        """Return which nodes have the value's label at their level; the root covers everything."""
         coded = self.column.coded
         out = np.zeros(len(self), dtype=np.bool_)
         for h in range(1, coded.height + 1):
@@ -133,9 +133,9 @@ class NodeCells(Cells):
 
     @cached_property
     def named_by_values(self) -> BoolArray:
-        """Which cells are nodes that were made from the data, and named after what is published in them.
+        """Which cells are nodes that were built from the data, and named after the values published in them.
 
-        Without global recoding that includes classes that only the root covers.
+        Without global recoding, this includes classes that only the root covers.
         """
         coded = self.column.coded
         made = np.zeros(len(self), dtype=np.bool_)
@@ -171,13 +171,13 @@ class NodeCells(Cells):
 
     @cached_property
     def lengths(self) -> IntArray:
-        """How many characters each value of the column has."""
+        """Number of characters in each value of the column."""
         labels = pa.array(self.column.coded.labels[0], pa.string())
         return np.asarray(pc.fill_null(pc.utf8_length(labels), 0).to_numpy(), dtype=np.int64)
 
     @cached_property
     def longest(self) -> IntArray:
-        """How long the longest value is that a node may stand for: of its class, or with global recoding of all."""
+        """The greatest length of values that a node covers: of its class, or of all values with global recoding."""
         out = np.zeros(len(self), dtype=np.int64)
         filled = np.flatnonzero(self.counts)
         if len(filled):
@@ -188,19 +188,19 @@ class NodeCells(Cells):
 
     @property
     def same_for_all(self) -> str:
-        """How global a recoding is."""
+        """The scope of the recoding."""
         if self.level is None:
             return ""
         return "column" if isinstance(self.level, int) else "value"
 
     @property
     def at_levels(self) -> bool:
-        """Whether a class was published at the lowest level that it reached, each on its own."""
+        """Whether each class was published at its own lowest level."""
         return self.level is None
 
     @property
     def minimal(self) -> bool:
-        """Whether the node is the lowest above its class; with global recoding it is the same for all."""
+        """Whether the node is the lowest above its class; false with global recoding, where all share a level."""
         return self.level is None
 
     def drawn(self, groups: IntArray, luck: FloatArray) -> IntArray:
@@ -241,7 +241,7 @@ class NodeCells(Cells):
         return out
 
     def widened(self, how: Widening, open_to: BoolArray, luck: FloatArray) -> Cells:
-        """Replace some nodes by the one above. Those of a global recoding say nothing of a class, and stay."""
+        """Replace some nodes by the one above. Nodes of a global recoding say nothing about a class, and stay."""
         if self.level is not None:
             return self
         chance = np.where(self.height > 0, how.climb, how.exact)

@@ -1,4 +1,4 @@
-"""Patterns: a group keeps the values that all its records share, and blanks the others."""
+"""Patterns: a class publishes the values that all its records share, and blanks the others."""
 
 from __future__ import annotations
 
@@ -31,8 +31,8 @@ __all__ = ["Pattern", "PatternCells"]
 class PatternCells(NodeCells):
     """The cells of one column, one per class: the common value, a leaf, or ``*``, the root.
 
-    A value that is missing in all records of a class is common to them, unless ``blank_unknown`` says that it is
-    nothing. ``blanked`` are classes that show nothing although their records agree.
+    A value that is missing in all records of a class is common to them, unless ``blank_unknown`` is set. ``blanked``
+    are classes that show nothing although their records agree.
     """
 
     blank_unknown: bool = False
@@ -65,7 +65,7 @@ class PatternCells(NodeCells):
 
     @property
     def minimal(self) -> bool:
-        """False: a blank tells nothing of what it hides."""
+        """False: a blank reveals nothing about what it hides."""
         return False
 
     @property
@@ -131,7 +131,7 @@ class Pattern(Form):
         return PatternCells(column, counted, members, None, partition.blank_unknown, blanked)
 
     def meanings(self, names: Sequence[str], column: ColumnPlan) -> list[Meaning]:
-        """Return the common values; nothing is told of blanks."""
+        """Return the common values; blanks have no meaning."""
         from hushtable.release.forms.reading import meaning_of_value
 
         if ROOT in names:

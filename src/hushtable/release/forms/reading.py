@@ -1,8 +1,8 @@
 """What published cells stand for, read from their text and the policy: no original and no companion.
 
-A cell is split into parts (the members of a set, the bins of counts; most have one), and every part stands for values
-or for ranges. How is the form's own word: ``Form.split`` and ``Form.meaning``. Here is what they share, and how the
-pieces become arrays. Work is done on distinct cells and distinct parts.
+A cell is split into parts (the members of a set, the bins of counts; most cells have one), and every part stands for
+values or ranges. The forms define how, in ``Form.split`` and ``Form.meaning``; this module has what they share, and
+turns the pieces into arrays. It processes distinct cells and distinct parts.
 """
 
 from __future__ import annotations
@@ -37,16 +37,16 @@ Meaning: TypeAlias = tuple[str | Span | None, ...]
 """What a part stands for: values, ranges, and None for the missing value."""
 
 EVERYTHING: Meaning = (ROOT, ROOT)
-"""Of ``*``: any value of the column. No value is listed twice otherwise."""
+"""The meaning of ``*``: any value of the column."""
 
 INSIDE = "{"
-"""In front of a part that was inside braces, where other characters are escaped than in a cell of its own."""
+"""Prefix of a part from inside braces, where other characters are escaped than in a cell on its own."""
 
 _PIECE = 1 << 16
 _COMMA, _COLON, _BACKSLASH = (ord(sign) for sign in ",:\\")
 _WHOLE = re.compile(r"[+-]?\d+")
 _LARGEST = 2**63 - 1
-"""Larger whole numbers are read as floats."""
+"""Largest integer that is not read as a float."""
 
 
 class Parts(NamedTuple):
@@ -75,17 +75,18 @@ class Reading:
     Attributes
     ----------
     kind : Kind
-        As declared, or as the values that cells show tell.
+        As declared, or inferred from the published values.
     offsets : int64 array
         The parts of cell i are ``offsets[i] : offsets[i + 1]``.
     atoms : int64 array
         Which atom each part is. Atom 0 is the missing value.
     weights : float64 array
-        Of each part: how many records it stands for where ``counted``, otherwise its share of the cell.
+        For each part: the number of records it stands for if ``counted``, otherwise its share of the cell.
     labels : pyarrow.Array
         The value of each atom as text; null for the missing value, and for a range of numbers or dates.
     low, high : int64 or float64 arrays
-        Of columns of numbers and dates (as days), the bounds of each atom, the lower one inside. A value is both.
+        For columns of numbers and dates (as days), the bounds of each atom, the lower one inclusive. For a value, both
+        are equal to it.
     closed : bool array
         Whether the upper bound belongs to the atom.
     everything : bool array
@@ -114,7 +115,7 @@ class Reading:
 
     @property
     def whole(self) -> bool:
-        """Whether all values are whole numbers, as far as cells show."""
+        """Whether all values in the cells are whole numbers."""
         return self.low.dtype.kind == "i"
 
     @property
@@ -137,7 +138,7 @@ class Reading:
 
 
 def whole_cells(cells: pa.Array) -> Parts:
-    """Take every cell as one part.
+    """Treat every cell as one part.
 
     Examples
     --------
@@ -167,7 +168,7 @@ def split_counts(cells: pa.Array, column: str) -> Parts:
     Raises
     ------
     DataError
-        If a cell is no list of counts.
+        If a cell is not a list of counts.
 
     Examples
     --------
@@ -226,7 +227,7 @@ def _split_piece(cells: pa.Array, counted: bool) -> tuple[IntArray, pa.Array, Fl
     ends = np.frombuffer(places, dtype=np.int64)[cells.offset : cells.offset + len(cells) + 1]
     data = np.frombuffer(content, dtype=np.uint8)
     free = ~_escaped(data)
-    # the brace at the end is no part
+    # the closing brace is not a part
     last = ends[1:] - 1
     commas = np.flatnonzero((data == _COMMA) & free)
     if counted:
@@ -257,7 +258,7 @@ def _escaped(data: AnyArray) -> BoolArray:
 
 
 def _digits(data: AnyArray, starts: IntArray, ends: IntArray) -> FloatArray:
-    """Whole numbers as written; 0 for what is none."""
+    """Whole numbers as written; 0 for anything else."""
     length = ends - starts
     value = np.zeros(len(starts))
     good = (length > 0) & (length < 16)
@@ -322,10 +323,10 @@ def meaning_of_member(name: str, *, ranges: bool = True) -> Meaning:
 def read_cells(form: Form, cells: pa.Array, column: ColumnPlan) -> Reading:
     """Return what distinct cells of a column stand for.
 
-    A cell that covers several values stands for each alike. Open ends (``< 20``) are given one: as far away as the
-    widest range that ends there reaches, else as all published bounds are apart, else as far as zero (of dates, a
-    year); not below zero where no bound is. ``*`` stands for everything that the other cells of the column do, and
-    for all values that the policy lists.
+    A cell that covers several values stands for each of them equally. An open range (``< 20``) gets an end: as far away
+    as the widest range that ends there reaches, else as far as all published bounds are apart, else as far as zero (for
+    dates, a year); not below zero if no bound is. ``*`` stands for everything that the other cells of the column do,
+    and for all values that the policy lists.
 
     Parameters
     ----------
@@ -333,7 +334,7 @@ def read_cells(form: Form, cells: pa.Array, column: ColumnPlan) -> Reading:
     cells : pyarrow.Array
         Distinct, as text; null for cells without a value.
     column : ColumnPlan
-        What the policy says of the column.
+        The policy's settings of the column.
 
     Examples
     --------
@@ -356,7 +357,7 @@ def read_cells(form: Form, cells: pa.Array, column: ColumnPlan) -> Reading:
 
 
 def _kind_of(meanings: Sequence[Meaning]) -> Kind:
-    """The kind of a column whose policy does not say."""
+    """The kind of a column without a declared one."""
     shown: list[str] = []
     for meaning in meanings:
         if meaning is not EVERYTHING:
@@ -382,7 +383,7 @@ def _listed(meanings: Sequence[Meaning], kind: Kind, column: ColumnPlan) -> list
 def _resolved(
     meaning: Meaning, kind: Kind, column: ColumnPlan, listed: list[str], place: dict[str, int], ranges: bool
 ) -> Meaning:
-    """Ranges of labels become the labels between their ends, or what they look like."""
+    """Replace ranges of labels by the labels between their ends, or by labels that look like ranges."""
     if meaning is EVERYTHING or kind in (Kind.NUMERIC, Kind.DATE):
         return meaning
     out: list[str | Span | None] = []
@@ -421,7 +422,7 @@ def _numbers(meanings: Sequence[Meaning], kind: Kind, column: ColumnPlan) -> _At
     whole = all(found.dtype.kind == "i" for found in (point, lows, highs))
     single = np.array([isinstance(a, str) for a in atoms], dtype=np.bool_)
     opened = np.array([[isinstance(a, Span) and a[i] is None for a in atoms] for i in (0, 1)], dtype=np.bool_)
-    # both of one type: an end of its own may be a fraction
+    # both of one type: a computed end may be a fraction
     number = np.int64 if whole else np.float64
     low, high = (np.where(single, point, ends).astype(number) for ends in (lows, highs))
     closed = single | np.array([isinstance(a, Span) and a.closed for a in atoms], dtype=np.bool_)
@@ -449,7 +450,7 @@ def _end(atom: str | Span, upper: int) -> str | None:
 
 
 def _values(texts: Sequence[str | None], kind: Kind, column: str) -> AnyArray:
-    """Numbers and days, as written; where there are none, whatever fits the others."""
+    """Numbers and days as written; without any, the type that fits the others."""
     if kind is Kind.NUMERIC and all(t is None or _WHOLE.fullmatch(t) for t in texts) and any(texts):
         numbers = [0 if t is None else int(t) for t in texts]
         if max(numbers) > _LARGEST or min(numbers) < -_LARGEST - 1:
@@ -481,7 +482,7 @@ def _ended(low: AnyArray, high: AnyArray, opened: AnyArray, kind: Kind) -> tuple
     bounds = np.concatenate([low[~below], high[~above]])
     whole = bounds.dtype.kind == "i"
     limit = _LARGEST if whole else np.finfo(np.float64).max
-    # differences of whole numbers may be larger than these
+    # differences of integers may overflow
     width = high.astype(np.float64) - low
     spread = float(bounds.max()) - float(bounds.min())
     shut = ~(below | above)
@@ -512,13 +513,13 @@ def _assembled(
     bounds: Sequence[Any],
     counted: bool,
 ) -> Reading:
-    """Put the atoms of every part in its place; a part's weight is shared by them."""
+    """Replace every part by its atoms, which share its weight."""
     lengths = np.array([len(m) for m in meant] + [1], dtype=np.int64)
     starts = np.concatenate([[0], np.cumsum(lengths)])
     flat = np.array([a for m in meant for a in m] + [0], dtype=np.int64)
     n_cells = len(parts.offsets) - 1
     cell = np.repeat(np.arange(n_cells), np.diff(parts.offsets))
-    # the last of them is the missing value's, which -1 finds
+    # the last entry is for the missing value, at index -1
     many = lengths[parts.codes]
     total = np.concatenate([[0], np.cumsum(many)])
     atoms = flat[np.repeat(starts[:-1][parts.codes] - total[:-1], many) + np.arange(total[-1])]

@@ -1,16 +1,16 @@
-"""Round regions: the space between the classes is cut at round numbers, and a class publishes its part.
+"""Round regions: space is divided between the classes at round numbers, and a class publishes its part.
 
-A tight range tells two people's values: its ends. Regions tell nobody's. Wherever a cut can pass between all classes of
-a part of the space it is made at the roundest number between their values, so both sides share the bound; the regions
-of classes that cuts can part tile the whole space, and every new record falls into one. Open ends are ``< 20`` and
-``>= 80``; where a column was not cut the cell is ``*``.
+A tight range reveals two people's values: its ends. Regions reveal nobody's. Wherever a cut can pass between all
+classes of a part of the space, it is made at the roundest number between their values, and both sides share this bound.
+The regions of classes that cuts can separate tile the whole space, and every new record falls into one of them. Open
+ends are ``< 20`` and ``>= 80``; if a column was not cut, the cell is ``*``.
 
-Classes that no cut can part (those of clusters overlap) have no bound to share. Theirs are moved outwards to round
-numbers, by less than a quarter of their width.
+Classes that no cut can separate, such as overlapping clusters, share no bound. Their own bounds are moved outwards to
+round numbers, by less than a quarter of their width.
 
-Cuts are found again from the classes themselves, whatever algorithm made them: a region is a function of the published
-records alone. Columns of other kinds are published as ranges and sets, and whole numbers beyond 2**53, which are no
-measurements, as tight ranges.
+Cuts are derived from the classes themselves, whatever algorithm made them, so a region depends on the published records
+alone. Columns of other kinds are published as ranges and sets; integers beyond 2**53, which are not measurements, as
+tight ranges.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ class RegionCells(Cells):
     Attributes
     ----------
     floors, ceilings : float arrays
-        The bounds of each region, the lower one inside; infinite where it is open. Days for dates.
+        The bounds of each region, the lower one inclusive; infinite if it is open. Days for dates.
     """
 
     floors: FloatArray = field(default_factory=lambda: np.empty(0))
@@ -69,7 +69,7 @@ class RegionCells(Cells):
 
     @cached_property
     def extent(self) -> tuple[IntArray, IntArray]:
-        """The leaves inside each region; of ``*`` also the missing value, as it does not say that none is meant."""
+        """The leaves inside each region; ``*`` includes the missing value, which it does not exclude."""
         coded = self.column.coded
         first, last = int(coded.missing), coded.size - 1
         numbers = known_numbers(coded).astype(np.float64)
@@ -91,7 +91,7 @@ class RegionCells(Cells):
         return {"floors": self.floors[groups], "ceilings": self.ceilings[groups]}
 
     def widened(self, how: Widening, open_to: BoolArray, luck: FloatArray) -> Cells:
-        """Return the regions as they are: their bounds are nobody's values."""
+        """Return the regions unchanged: their bounds are nobody's values."""
         return self
 
     def labels(self) -> pa.Array:
@@ -129,7 +129,7 @@ class Regions(Form):
     in_words: ClassVar[str] = "regions with round bounds, sets of labels ([20, 30), >= 80, {flu, cold})"
     instead_of: ClassVar[str] = "intervals"
     answers: ClassVar[str] = "downcoding"
-    # bounds lie between the values of neighbors
+    # bounds lie between the values of adjacent classes
     needs_all: ClassVar[bool] = True
 
     def for_kind(self, kind: Kind) -> Form:
@@ -145,7 +145,7 @@ class Regions(Form):
         return Cover.RANGE if kind.ordered else Cover.SET
 
     def from_members(self, column: QuasiColumn, offsets: IntArray, members: IntArray) -> Cells:
-        """Return regions whose bounds are moved outwards: nothing is known yet of the neighbors."""
+        """Return regions with bounds moved outwards, since the neighbors are not known yet."""
         if _beyond(column, members):
             return self._tight(column, offsets, members)
         plain = RegionCells(column, offsets, members)
@@ -155,7 +155,7 @@ class Regions(Form):
     def from_records(
         self, column: QuasiColumn, rows: AnyArray, offsets: IntArray, partition: Partition | None = None
     ) -> Cells:
-        """Return regions without bounds, which ``settled`` finds once all columns are there."""
+        """Return regions without bounds; ``settled`` finds these from all columns."""
         counted, members, _ = count_codes(column, rows, offsets)
         if _beyond(column, members):
             return self._tight(column, counted, members)
@@ -168,7 +168,7 @@ class Regions(Form):
 
     def settled(self, cells: tuple[Cells, ...]) -> tuple[Cells, ...]:
         """Cut the space between the classes, and give both sides of a cut the same bound."""
-        # cuts are weighed by published values: those that only suppressed records have must not decide
+        # cuts are weighted by published values: those that only suppressed records have must not decide
         shown = [np.unique(c.members) for c in cells]
         low = np.column_stack([np.searchsorted(known, c.low) for c, known in zip(cells, shown, strict=True)])
         high = np.column_stack([np.searchsorted(known, c.high) for c, known in zip(cells, shown, strict=True)])
@@ -194,7 +194,7 @@ class Regions(Form):
 
 
 def _beyond(column: QuasiColumn, members: IntArray) -> bool:
-    """Whether some published whole number is no measurement; those of suppressed records must not decide."""
+    """Whether some published integer is too large for a measurement; suppressed records must not decide."""
     numbers, first = known_numbers(column.coded), int(column.coded.missing)
     if column.coded.kind is not Kind.NUMERIC or numbers.dtype.kind != "i":
         return False
@@ -208,7 +208,7 @@ def _codes(places: IntArray, known: IntArray) -> IntArray:
 
 
 def _with_cuts(cells: RegionCells, floors: IntArray, ceilings: IntArray, alone: BoolArray) -> RegionCells:
-    """Return regions bounded by cuts; those that overlap with others keep bounds of their own, inside the cuts."""
+    """Return regions bounded by cuts; those that overlap with others keep their own bounds, within the cuts."""
     coded = cells.column.coded
     numbers, missing = known_numbers(coded), int(coded.missing)
     low = _bounds(coded.kind, numbers, missing, floors, -np.inf)
@@ -221,7 +221,7 @@ def _with_cuts(cells: RegionCells, floors: IntArray, ceilings: IntArray, alone: 
 
 
 def _bounds(kind: Kind, numbers: Any, missing: int, cuts: IntArray, otherwise: float) -> FloatArray:
-    """The round number of each cut, given the codes on both sides; a gap is no number and bounds nothing."""
+    """The round number of each cut, given the codes on both sides; a missing value bounds nothing."""
     out = np.full(len(cuts), otherwise)
     real = np.flatnonzero(cuts[:, 0] >= missing)
     if len(real):
@@ -241,7 +241,7 @@ def _outwards(cells: RegionCells, groups: IntArray) -> tuple[FloatArray, FloatAr
     least = np.where(cells.mixed, cells.members[np.minimum(cells.offsets[:-1] + 1, len(cells.members) - 1)], cells.low)
     low, high = (numbers[np.maximum(end[groups] - first, 0)] for end in (least, cells.high))
     with np.errstate(over="ignore", invalid="ignore"):
-        # a class in which all agree has no width: its own ends decide, as other classes' values must not
+        # a class with a single value has no width: its own ends decide, since other classes' values must not
         whole = (low == np.rint(low)) & (high == np.rint(high))
         unit = np.where(whole, 1.0, np.maximum(np.abs(low), np.abs(high)) / 100)
         room = np.maximum((high - low) / 4, unit)

@@ -1,6 +1,6 @@
 """Round numbers: between two values, and around one.
 
-Bounds that are people's own values tell them. A round number between the values of two neighbors tells neither.
+A bound that is a person's own value reveals it. A round number between two adjacent values reveals neither.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ __all__ = [
 ]
 
 EXACT_DIGITS = 15
-"""Significant digits that every float keeps; of more, bins could not be told apart from their neighbors."""
+"""Significant digits that every float keeps; with more, adjacent bins could not be distinguished."""
 
 FIRST_DAY = -719162
 """1 January of the year 1, in days since 1970: there is no date before it."""
@@ -39,8 +39,8 @@ _EPOCH = datetime.date(1970, 1, 1)
 def round_between(low: FloatArray, high: FloatArray, kind: Kind = Kind.NUMERIC) -> FloatArray:
     """Return the roundest number r with ``low < r <= high``: a multiple of the largest of 1, 2, 5 times a power of ten.
 
-    Of several the one nearest to the middle is taken. Dates are days since 1970: the first day of the roundest year,
-    else of a month, else a day.
+    If there are several, the one nearest to the middle. Dates are days since 1970: the first day of the roundest year,
+    else of a month, else any day.
 
     Examples
     --------
@@ -56,7 +56,7 @@ def round_between(low: FloatArray, high: FloatArray, kind: Kind = Kind.NUMERIC) 
 
 
 def _finite(low: FloatArray, high: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Replace infinite values by some beyond all others."""
+    """Replace infinite values by finite ones beyond all others."""
     known = np.concatenate([low[np.isfinite(low)], high[np.isfinite(high)], [1.0]])
     beyond = min(10.0 * float(np.abs(known).max()), float(np.finfo(np.float64).max))
     return np.clip(low, -beyond, beyond), np.clip(high, -beyond, beyond)
@@ -101,7 +101,7 @@ def _multiple(low: FloatArray, high: FloatArray, digit: int, exponent: int) -> F
 
 
 def _scaled(numbers: FloatArray, exponent: int) -> FloatArray:
-    """Return ``numbers * 10**exponent``, correctly rounded where the power is exact."""
+    """Return ``numbers * 10**exponent``, correctly rounded if the power is exact."""
     if abs(exponent) > 300:
         numbers, exponent = numbers * 10.0 ** (exponent - int(np.sign(exponent)) * 300), int(np.sign(exponent)) * 300
     return numbers * 10.0**exponent if exponent >= 0 else numbers / 10.0**-exponent
@@ -120,7 +120,7 @@ def _days_between(low: FloatArray, high: FloatArray) -> FloatArray:
 
 
 def _begun(days: AnyArray, unit: str) -> IntArray:
-    """The first year or month that begins on each day or later, counted from 1970."""
+    """The first year or month that begins on or after each day, counted from 1970."""
     whole = days.astype(f"datetime64[{unit}]")
     return np.asarray(whole.astype(np.int64) + (whole.astype("datetime64[D]") < days))
 
@@ -130,7 +130,7 @@ def _date(day: int) -> datetime.date:
 
 
 def significant_bins(numbers: FloatArray, digits: int, *, whole: bool) -> tuple[FloatArray, FloatArray]:
-    """Return the bins of numbers that are told to so many significant digits: the first, and the first that is above.
+    """Return the bins of numbers rounded to some significant digits: the lower end, and the exclusive upper end.
 
     Parameters
     ----------
@@ -176,7 +176,7 @@ def significant_bins(numbers: FloatArray, digits: int, *, whole: bool) -> tuple[
 
 
 def whole_bins(numbers: IntArray, digits: int) -> tuple[AnyArray, AnyArray]:
-    """Return the bins of ``significant_bins`` for whole numbers of any size, as Python's integers.
+    """Return the bins of ``significant_bins`` for whole numbers of any size, as Python integers.
 
     Examples
     --------

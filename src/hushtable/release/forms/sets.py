@@ -1,4 +1,4 @@
-"""Sets: a class publishes the values that it has, in leaf order; they are what it covers."""
+"""Sets: a class publishes the values that it has, in leaf order, and covers exactly these."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 __all__ = ["SetCells", "Sets"]
 
 MOST_NUMBERED = 64
-"""Sets with more members are hardly ever equal, and written one by one."""
+"""Larger sets are rarely equal, and are written one by one."""
 
 
 @dataclass(frozen=True)
@@ -42,7 +42,7 @@ class SetCells(Cells):
 
     @cached_property
     def leaves(self) -> IntArray:
-        """How many members each set has."""
+        """Number of members of each set."""
         return self.counts
 
     def covers(self, groups: IntArray, codes: IntArray) -> BoolArray:
@@ -79,7 +79,7 @@ class SetCells(Cells):
 
     @property
     def minimal(self) -> bool:
-        """True: somebody has each member of a set."""
+        """True: some record has each member of a set."""
         return True
 
     def drawn(self, groups: IntArray, luck: FloatArray) -> IntArray:
@@ -99,7 +99,7 @@ class SetCells(Cells):
         return more_members(self, open_to & ((self.counts > 1) | (luck < how.exact)), how.spread, how.coins)
 
     def labels(self) -> pa.Array:
-        """Return the sets as text, each distinct one written once: many classes share theirs."""
+        """Return the sets as text; each distinct one is written once, since many classes share theirs."""
         names = self.column.coded.labels[0]
         safe = [escape_member(label) for label in names]
         text = [escape_value(label) for label in names]

@@ -1,9 +1,9 @@
-"""Widening cells at random: more codes than a class holds, so that no end and no member of a cell is sure to occur.
+"""Widening cells at random: they cover more codes than the class has, so no end or member is certain to occur.
 
-A widened cell is an ordinary cell of a class that has a few codes more, so labels, losses and covers follow by
-themselves. Which codes may be added is up to the caller: those of suppressed records alone would give these away. Exact
-cells (one value for the whole class) tell nothing beyond what they say; some are widened all the same, or two values in
-a cell would be sure to occur both.
+A widened cell is an ordinary cell of a class with a few more codes, so labels, losses and covers need no special code.
+The caller decides which codes may be added: those that only suppressed records have would reveal them. Exact cells (one
+value for the whole class) reveal nothing more, but some are widened too: otherwise both values of a cell with two would
+be certain to occur.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 __all__ = ["more_members", "risen", "widen", "wider_ranges"]
 
 _AROUND = 2
-"""Leaves around a set, beside one for each member that may be added, that are as near as those between its members."""
+"""Leaves around a set that count as near, in addition to one for each member that may be added."""
 
 
 def widen(cells: Cells, how: Widening, among: IntArray | None = None) -> Cells:
@@ -38,7 +38,7 @@ def widen(cells: Cells, how: Widening, among: IntArray | None = None) -> Cells:
     cells : Cells
     how : Widening
     among : int64 array, optional
-        The codes that may be added, ascending; those of the cells are among them. By default all.
+        The codes that may be added, ascending, including those of the cells. Defaults to all.
 
     Examples
     --------
@@ -57,7 +57,7 @@ def widen(cells: Cells, how: Widening, among: IntArray | None = None) -> Cells:
 
 
 def _among(cells: Cells, shown: IntArray, how: Widening) -> Cells:
-    """Widen cells as if the domain had no other codes than these."""
+    """Widen cells as if the domain had only these codes."""
     coded = cells.column.coded
     missing = coded.missing and shown[0] == 0
     levels, labels = [], []
@@ -75,9 +75,9 @@ def _among(cells: Cells, shown: IntArray, how: Widening) -> Cells:
 
 
 def wider_ranges(cells: AnyCells, open_to: BoolArray, spread: float, coins: Coins) -> AnyCells:
-    """Add some leaves, as many of them below as chance has it; what the domain does not have goes to the other end.
+    """Add some leaves, a random number of them below; those outside the domain are added at the other end.
 
-    Two leaves need two more: in the middle of three there is always one that occurs.
+    Two leaves need two more: among three, the one in the middle always occurs.
     """
     first, last = int(cells.column.coded.missing), cells.column.coded.size - 1
     width = cells.high - cells.low + 1
@@ -92,10 +92,10 @@ def wider_ranges(cells: AnyCells, open_to: BoolArray, spread: float, coins: Coin
 
 
 def more_members(cells: AnyCells, open_to: BoolArray, spread: float, coins: Coins) -> AnyCells:
-    """Add members that do not occur, from one to a share of those that do, where the domain has any left.
+    """Add members that do not occur, from one up to a share of those that do, if the domain has any left.
 
-    They are drawn from among the others and a little around, in the order of the leaves: a value from far away would
-    tell that it is none of the class's own.
+    They are drawn from between the members and a little around them, in leaf order: a distant value would obviously not
+    belong to the class.
     """
     first, last = int(cells.column.coded.missing), cells.column.coded.size - 1
     most = _growth(cells.counts, spread)
@@ -106,17 +106,17 @@ def more_members(cells: AnyCells, open_to: BoolArray, spread: float, coins: Coin
         group = np.flatnonzero((wanted > turn) & (free > 0))
         if not len(group):
             break
-        # no member lies below the start, so that many codes that are free do
+        # no member lies below the start, so all codes there are free
         rank = (start - first)[group] + coins.below(f"member {turn}", free[group])
         cells = _with(cells, group, first + _outside(cells, group, rank, first))
     return cells
 
 
 def _outside(cells: Cells, group: IntArray, rank: IntArray, first: int) -> IntArray:
-    """Return the code, above ``first``, that has this rank among those that a group's set does not hold."""
+    """Return the code above ``first`` with this rank among those that a group's set does not contain."""
     owner = np.repeat(np.arange(len(cells)), cells.counts)
     place = np.arange(len(cells.members)) - cells.offsets[:-1][owner]
-    # a member leaves so many free codes below it, and there are always fewer than the domain has
+    # the free codes below a member are always fewer than the codes of the domain
     scale = cells.column.coded.size + 1
     below = owner * scale + cells.members - first - place
     held = np.searchsorted(below, group * scale + rank, side="right") - cells.offsets[:-1][group]
@@ -124,14 +124,14 @@ def _outside(cells: Cells, group: IntArray, rank: IntArray, first: int) -> IntAr
 
 
 def risen(cells: AnyNodes, open_to: BoolArray, coins: Coins, *, straight_to_root: bool) -> AnyNodes:
-    """Add a leaf that lies below the next wider node (for a pattern, the root), but not below a cell's own."""
+    """Add a leaf below the next wider node (for a pattern, the root), but not below the cell's own node."""
     height = cells.column.coded.height
     codes = np.full(len(cells), -1, dtype=np.int64)
     draw = coins.uniform("above", len(cells))
     for own in range(height):
         mine = np.flatnonzero(open_to & (cells.height == own))
         for above in range(height if straight_to_root else own + 1, height + 1):
-            # a node may have no other leaves than its child; then the next one above is the next wider
+            # a node may have the same leaves as its child; then the next one above is the next wider
             mine = mine[codes[mine] < 0]
             codes[mine] = _another_leaf(cells, mine, own, above, draw[mine])
     group = np.flatnonzero(codes >= 0)
@@ -139,7 +139,7 @@ def risen(cells: AnyNodes, open_to: BoolArray, coins: Coins, *, straight_to_root
 
 
 def _another_leaf(cells: Cells, group: IntArray, own: int, above: int, draw: FloatArray) -> IntArray:
-    """Return a leaf below the node at height ``above`` but not below that at height ``own``; -1 where there is none."""
+    """Return a leaf below the node at height ``above`` but not below that at height ``own``; -1 if there is none."""
     coded = cells.column.coded
     inner, outer = coded.levels[own], coded.levels[above]
     gap = np.zeros(coded.size, dtype=np.bool_)
@@ -165,7 +165,7 @@ def _growth(width: IntArray, spread: float) -> IntArray:
 
 
 def _with(cells: AnyCells, group: IntArray, codes: IntArray) -> AnyCells:
-    """Return the cells with more codes in some groups; what a group holds already changes nothing."""
+    """Return the cells with more codes in some groups; codes that a group already has change nothing."""
     size = cells.column.coded.size
     owner = np.repeat(np.arange(len(cells)), cells.counts)
     both = np.unique(np.concatenate([owner * size + cells.members, group * size + codes]))

@@ -1,14 +1,15 @@
-"""The downcoding guard: cells do not fit the records tightly.
+"""The downcoding guard: cells are wider than the records require.
 
-A minimal recoding publishes the smallest cell that covers a class, and Cohen shows that this undoes it: both ends of a
-range occur, every member of a set does, a node has records below two of its children. This guard widens cells at
-random: a range grows by up to twice ``spread`` times its width, any share of it below as likely as any other, a set
-gets from one to ``spread`` times its members more, a node is replaced by the one above with the chance ``climb``. So an
-end is one of several places that are as likely to be it, and no value of a generalized cell is sure to occur. Exact
-cells are widened with the chance ``exact``: else the two values of a cell of two would occur for certain.
+A minimal recoding publishes the smallest cell that covers a class, and Cohen shows how to exploit this: both ends of a
+range occur, every member of a set occurs, and a node has records below two of its children. This guard widens cells at
+random: a range grows by up to twice ``spread`` times its width, divided uniformly between both ends; a set gets from
+one to ``spread`` times its size of additional members; a node is replaced by the one above with probability ``climb``.
+So several places are equally likely to be the true end of a range, and no value of a generalized cell is certain to
+occur. Exact cells are widened with probability ``exact``: otherwise, both values of a cell with two would be certain to
+occur.
 
-Cells of a global recoding (one level for a whole column) say nothing of a class, and are left as they are. Widened
-cells may overlap, so models have to survive merging, and must not count which of a population a class covers.
+Cells of a global recoding (one level for a whole column) say nothing about a class, and stay unchanged. Widened cells
+may overlap, so models must survive merging, and must not count the people of a population that a class covers.
 
 References
 ----------
@@ -30,7 +31,7 @@ from hushtable.models.compose import AllOf
 from hushtable.params import Between, Positive
 from hushtable.release.forms.base import Cells, Form, Widening
 from hushtable.release.forms.widening import widen
-from hushtable.release.guards.base import Guard
+from hushtable.release.guard import Guard
 from hushtable.release.recode import Recoded, class_numbers
 from hushtable.schema.columns import Role
 from hushtable.table.coins import Coins
@@ -48,9 +49,9 @@ class DowncodingGuard(Guard):
     spread : float
         A range grows by about this share of its width, up to twice as much; a set by up to this share of its members.
     climb : float
-        The chance that a hierarchy node is replaced by the one above.
+        The probability that a hierarchy node is replaced by the one above.
     exact : float
-        The chance that an exact cell becomes a range, a set or a node.
+        The probability that an exact cell becomes a range, a set or a node.
 
     Examples
     --------
@@ -73,7 +74,7 @@ class DowncodingGuard(Guard):
     answers: ClassVar[str] = "downcoding"
 
     def check(self, algorithm: Algorithm, model: AllOf, suppression: float) -> None:
-        """Refuse representatives and numbered groups, and models that mind overlapping or wider cells."""
+        """Refuse representatives and numbered groups, and models that overlapping or wider cells could break."""
         if algorithm.recoding is Recoding.CENTROID or algorithm.recoding.by_number:
             what = "representatives" if algorithm.recoding is Recoding.CENTROID else "its groups by number"
             raise IncompatibleError(
@@ -101,7 +102,7 @@ class DowncodingGuard(Guard):
                 )
 
     def recoded(self, problem: Problem, recoded: Recoded, coins: Coins) -> Recoded:
-        """Widen every cell by its coins; classes that then look alike are one."""
+        """Widen every cell at random; classes that then have equal cells become one."""
         keys = [Coins(coins.words(f"column {j}", 4).tobytes()) for j in range(len(recoded.cells))]
         cells = tuple(
             widen(c, Widening(self.spread, self.climb, self.exact, key), _showable(c))
@@ -117,5 +118,5 @@ class DowncodingGuard(Guard):
 
 
 def _showable(cells: Cells) -> IntArray | None:
-    """The codes that a cell may show: all that the policy declares, else those that are published in some class."""
+    """The codes that a cell may show: all that the policy declares, or else those published in any class."""
     return None if cells.column.coded.declared else np.unique(cells.members)

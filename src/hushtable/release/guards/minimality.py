@@ -1,26 +1,26 @@
 """The minimality guard: groups are made without using sensitive values, and merged more than the models require.
 
-Wong et al.'s remedy first makes groups without a look at sensitive values, and only then deals with those that violate
-the model, in a way that does not tell them from the others. Here: the algorithm is given the models that look at no
-sensitive value, a size below which no model can hold, and a table without sensitive columns, in which people with equal
-quasi-identifiers are told apart by secret lots. Its groups become the leaves of a binary tree over the
-quasi-identifiers, and neighbors in it are merged where one violates a model and, with the chance ``extra ** h`` at
-height h, where none does. (Wong et al. distort the values of violating groups instead; this guard changes none.)
+Wong et al.'s remedy first makes groups without using sensitive values, and only then treats those that violate the
+model, in a way that does not distinguish them from the others. Here, the algorithm gets only the models that use no
+sensitive value, a size below which no model can hold, and a table without sensitive columns, in which secret lots order
+people with equal quasi-identifiers. Its groups become the leaves of a binary tree over the quasi-identifiers, and
+siblings are merged if one violates a model and, with probability ``extra ** h`` at height h, if none does. (Wong et al.
+distort the values of violating groups instead; this guard changes none.)
 
-What it promises. Take a class of 2^h blind groups, and two ways of dealing its values to its people. The adversary who
-knows everything but the coins sees such a class with probability 1 where it was needed, and at least extra^h where it
-was not. So the odds of one way against the other change by a factor of (1/extra)^h at most: by 4 for a pair of groups,
-where ``extra`` is 1/4. Without a guard they may change without bound.
+The promise: take a class of 2^h blind groups, and two assignments of its values to its people. An adversary who knows
+everything but the coins sees such a class with probability 1 if it was needed, and at least extra^h if it was not. So
+the odds of one assignment against the other change by a factor of at most (1/extra)^h: by 4 for a pair of groups with
+``extra`` = 1/4. Without a guard, they may change without bound.
 
-A global recoding climbs with whole columns instead: levels are raised in an order that is fixed before any sensitive
-value is looked at, until the models hold, and j steps at least with the chance extra^j.
+A global recoding generalizes whole columns instead: levels are raised in an order that is fixed before any sensitive
+value is used, until the models hold, and by at least j steps with probability extra^j.
 
-Where even the whole table violates a model and records may be suppressed, those of too frequent values are, as without
-the guard: that it does not hide.
+If even the whole table violates a model and records may be suppressed, those with too frequent values are, as without
+the guard, which does not hide this.
 
-The guard needs models that survive merging. m-confidentiality bounds what one refused block tells; the guard answers
-adversaries who replay the whole run. Algorithms that number their groups (anatomy, m-invariant) deal sensitive values
-to them, and cannot be blind to them.
+The guard needs models that survive merging. m-confidentiality bounds what one refused block reveals; the guard protects
+against adversaries who replay the whole run. Algorithms that number their groups (anatomy, m-invariant) assign
+sensitive values to them, and cannot ignore these.
 
 References
 ----------
@@ -46,7 +46,7 @@ from hushtable.models.base import Stat
 from hushtable.models.compose import AllOf
 from hushtable.models.k_anonymity import KAnonymity
 from hushtable.params import Between
-from hushtable.release.guards.base import Guard
+from hushtable.release.guard import Guard
 from hushtable.table.coins import Coins
 from hushtable.table.encoded import EncodedTable, QuasiColumn
 from hushtable.table.stats import GroupStats
@@ -57,7 +57,7 @@ _Climb: TypeAlias = Callable[[Problem, Partition, Coins], Partition | None]
 
 
 def blind_part(model: AllOf) -> AllOf:
-    """Return the models that look at no sensitive value, and the size that the others ask for.
+    """Return the models that use no sensitive value, and the group size that the others require.
 
     Examples
     --------
@@ -121,19 +121,19 @@ class MinimalityGuard(Guard):
         algorithm.check(blind_part(model), suppression)
 
     def given(self, problem: Problem) -> Problem:
-        """Return the problem without sensitive columns and the models that look at them."""
+        """Return the problem without sensitive columns and the models that use them."""
         lots = problem.coins.purse("guard/minimality/equals").lots(problem.table)
         ranks = np.argsort(np.argsort(lots[: problem.table.n_sample], kind="stable"), kind="stable")
         blind = replace(problem.table, sensitive=(), tie_rank=ranks)
         return replace(problem, store=blind, model=blind_part(problem.model), tossed=problem.coins)
 
     def grouped(self, problem: Problem, partition: Partition, recoding: Recoding, coins: Coins) -> Partition | None:
-        """Merge groups, or raise levels, until the models hold, and at random beyond."""
+        """Merge groups, or raise levels, until the models hold, and further at random."""
         climb = self._climb if recoding is Recoding.GLOBAL else self._pair
         return climb(problem, partition, coins) or self._trimmed(problem, partition, coins, climb)
 
     def _trimmed(self, problem: Problem, partition: Partition, coins: Coins, climb: _Climb) -> Partition | None:
-        """Try once more without what makes even the whole table unfit, if the budget allows."""
+        """Try again without the records that make even the whole table violate a model, if the limit allows."""
         kept = trim(problem) if problem.budget else None
         if kept is None:
             return None
@@ -147,13 +147,15 @@ class MinimalityGuard(Guard):
 
     def _pair(self, problem: Problem, partition: Partition, coins: Coins) -> Partition | None:
         table, model, n = problem.table, problem.model, partition.n_groups
+        if not n:
+            return None
         labels = np.asarray(partition.labels, dtype=np.int64)
         order = spread_order(group_centres(table, labels, n), _ranks(problem, labels, n))
         stats = table.stats_of(labels, n, model.histogram_keys()).take(order)
         groupwise = model.part(table_level=False)
 
         def satisfied(groups: GroupStats) -> BoolArray:
-            # groups of a population's people alone are nobody's
+            # groups with only population rows have no records
             return np.asarray(groupwise.satisfied(groups, problem.reference) | (groups.units == 0))
 
         for floor in range(max(n - 1, 0).bit_length() + 1):
@@ -189,7 +191,7 @@ class MinimalityGuard(Guard):
 
 
 def _ranks(problem: Problem, labels: IntArray, n: int) -> IntArray:
-    """Rank groups by their first record: what does not depend on the input's order."""
+    """Rank groups by their first record, independently of the input's order."""
     table = problem.table
     rank = np.empty(table.n_rows, dtype=np.int64)
     rank[table.canonical_order] = np.arange(table.n_rows)
@@ -199,11 +201,10 @@ def _ranks(problem: Problem, labels: IntArray, n: int) -> IntArray:
     return first
 
 
-# Groups in an order in which neighbors lie close together: halves, quarters and eighths of it are regions.
+# An order of groups in which adjacent ones are close together: its halves, quarters and eighths are regions.
 #
-# Groups are divided again and again where they spread most, the lower ones first, at a power of two, so that the
-# ``i``-th stretch of ``2**h`` groups is one node of a binary tree over all of them. Only quasi-identifiers are
-# looked at.
+# Groups are divided recursively along the column with the widest spread, at a power of two, so that the ``i``-th
+# stretch of ``2**h`` groups is one node of a binary tree over all of them. Only quasi-identifiers are used.
 
 
 def group_centres(table: EncodedTable, labels: IntArray, n_groups: int) -> IntArray:
@@ -222,7 +223,7 @@ def group_centres(table: EncodedTable, labels: IntArray, n_groups: int) -> IntAr
 
 
 def spread_order(centres: IntArray, rank: IntArray) -> IntArray:
-    """Return the groups in an order whose stretches of a power of two are close together.
+    """Return the groups in an order in which stretches of a power of two are close together.
 
     Parameters
     ----------
@@ -250,14 +251,14 @@ def spread_order(centres: IntArray, rank: IntArray) -> IntArray:
     return order
 
 
-# Climbing with whole columns: one level of one column at a time, chosen without a look at sensitive values.
+# Generalizing whole columns: one level of one column at a time, chosen without using sensitive values.
 
 
 def rungs(table: EncodedTable, partition: Partition) -> Iterator[Partition]:
-    """Yield a global recoding, then ever coarser ones up to a single class.
+    """Yield a global recoding, then coarser and coarser ones up to a single class.
 
-    On each rung the column whose next level covers least more of its domain, averaged over the records, is raised.
-    Suppressed records stay so.
+    Each step raises the column whose next level adds least to the covered share of its domain, averaged over the
+    records. Suppressed records stay suppressed.
     """
     cuts = [c.copy() for c in _cuts(table, partition)]
     labels = np.asarray(partition.labels, dtype=np.int64)
@@ -283,7 +284,7 @@ def _cuts(table: EncodedTable, partition: Partition) -> tuple[IntArray, ...]:
 
 
 def _nodes(column: QuasiColumn, cut: IntArray) -> tuple[IntArray, int]:
-    """Number the nodes of a cut: the number above every leaf, and how many there may be."""
+    """Number the nodes of a cut: the number above every leaf, and the number of nodes."""
     coded = column.coded
     start = np.cumsum([0, *(len(names) for names in coded.labels)])
     levels = np.array(coded.levels)
@@ -291,7 +292,7 @@ def _nodes(column: QuasiColumn, cut: IntArray) -> tuple[IntArray, int]:
 
 
 def _rise(column: QuasiColumn, counts: IntArray, cut: IntArray, raised: IntArray) -> float:
-    """How much more of the domain the records' cells cover, as a weighted share of it, summed over the records."""
+    """The growth of the share of the domain that cells cover, weighted and summed over the records."""
     covered = []
     for level in (cut, raised):
         node, n = _nodes(column, level)

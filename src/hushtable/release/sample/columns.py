@@ -1,6 +1,6 @@
-"""Columns of a sample: those that are drawn from cells, and those that stay with their published row.
+"""Columns of a sample: those drawn from cells, and those that stay with their published row.
 
-Rows stand class by class here, so that a class is a run of them.
+Rows are sorted by class here, so that a class is a run of rows.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from hushtable.arrays import AnyArray, BoolArray, FloatArray, IntArray
 from hushtable.errors import DataError
 from hushtable.kernels.deal import draw_parts, draw_uniform, shuffle_runs
 from hushtable.release.forms.reading import Reading
-from hushtable.release.sample.rules import Condition, Rule, bad_rule
+from hushtable.release.sample.rules import ColumnCondition, Rule, bad_rule
 from hushtable.schema.columns import Kind
 from hushtable.schema.parse import convert
 from hushtable.schema.prepare import Prepared
@@ -38,7 +38,7 @@ class Fixed:
 
     prepared: Prepared
 
-    def holds(self, condition: Condition, rule: Rule, rows: IntArray) -> BoolArray:
+    def holds(self, condition: ColumnCondition, rule: Rule, rows: IntArray) -> BoolArray:
         """Return whether a condition holds in these rows."""
         data, codes = self.prepared, self._codes
         if data.kind in (Kind.NUMERIC, Kind.DATE):
@@ -64,9 +64,9 @@ class Drawn:
     cells : integer array
         Which of these each row has.
     atoms : int32 array
-        The atom that each row has got.
+        The drawn atom of each row.
     numbers : array, optional
-        Of numbers and dates, the value inside the atom.
+        For numbers and dates, the value inside the atom.
     """
 
     reading: Reading
@@ -74,7 +74,7 @@ class Drawn:
     atoms: AnyArray
     numbers: AnyArray | None = None
 
-    def holds(self, condition: Condition, rule: Rule, rows: IntArray) -> BoolArray:
+    def holds(self, condition: ColumnCondition, rule: Rule, rows: IntArray) -> BoolArray:
         """Return whether a condition holds in these rows."""
         reading, atoms = self.reading, self.atoms[rows]
         missing = _of_missing(condition)
@@ -84,13 +84,13 @@ class Drawn:
         return np.where(atoms == 0, missing, _compared(self.numbers[rows], condition, rule, reading.kind))
 
     def swap(self, one: IntArray, other: IntArray) -> None:
-        """Let rows change their values with others."""
+        """Swap the values of rows."""
         for values in (self.atoms, self.numbers):
             if values is not None:
                 values[one], values[other] = values[other], values[one]
 
     def values(self, rows: IntArray) -> tuple[AnyArray, AnyArray | None]:
-        """Return what rows have got."""
+        """Return the drawn values of rows."""
         return self.atoms[rows], None if self.numbers is None else self.numbers[rows]
 
     def put(self, rows: IntArray, values: tuple[AnyArray, AnyArray | None]) -> None:
@@ -141,7 +141,7 @@ def deal(reading: Reading, cells: AnyArray, offsets: IntArray, seed: int, stream
         many = np.diff(reading.offsets)[of_class]
         total = np.concatenate([[0], np.cumsum(many)])
         part = np.repeat(reading.offsets[:-1][of_class] - total[:-1], many) + np.arange(total[-1])
-        # counts of a class are as many as its rows: this was checked
+        # the counts of a class sum to its rows: this was checked
         atoms = np.repeat(reading.atoms[part].astype(np.int32), np.rint(reading.weights[part]).astype(np.int64))
         atoms = shuffle_runs(atoms, offsets, seed, f"{stream}/deal")
     else:
@@ -160,38 +160,38 @@ def deal(reading: Reading, cells: AnyArray, offsets: IntArray, seed: int, stream
 
 
 def _upto(reading: Reading) -> FloatArray:
-    """The sum of the weights of a cell's parts up to each of them."""
+    """Cumulative weights of the parts of each cell."""
     total = np.cumsum(reading.weights)
     before = np.concatenate([[0.0], total])[reading.offsets[:-1]]
     return np.asarray(total - np.repeat(before, np.diff(reading.offsets)))
 
 
 def _sizes(reading: Reading) -> FloatArray:
-    """How many values each atom has to draw from: whole numbers, or steps of a thousandth of it or less."""
+    """Number of possible values of each atom: whole numbers, or steps of at most a thousandth of it."""
     if reading.whole:
         return np.maximum(reading.high.astype(np.float64) - reading.low + reading.closed, 1.0)
     return np.maximum(np.floor(_halves(reading) * (2.0 * _scales(reading))), 1.0)
 
 
 def _halves(reading: Reading) -> FloatArray:
-    """Half of the width of each atom: the whole may be more than a float holds."""
+    """Half the width of each atom, since the whole width may overflow a float."""
     return np.asarray(reading.high / 2 - reading.low / 2)
 
 
 def _scales(reading: Reading) -> FloatArray:
-    """For each atom a power of ten that cuts it into 1,000 to 10,000 steps."""
-    # decimal text is exact, and the same everywhere
+    """For each atom, a power of ten that divides it into 1,000 to 10,000 steps."""
+    # decimal text is exact, and the same on every machine
     widths = np.minimum(_halves(reading), sys.float_info.max / 2) * 2.0
     exponents = [int(f"{width:e}".partition("e")[2]) for width in widths.tolist()]
     return np.array([10.0 ** min(3 - e, 300) for e in exponents])
 
 
 def _inside(reading: Reading, atoms: AnyArray, luck: FloatArray) -> AnyArray:
-    """A value of each atom, all alike."""
+    """A value of each atom, drawn uniformly."""
     low, high = reading.low[atoms], reading.high[atoms]
     steps = np.floor(luck * _sizes(reading)[atoms])
     if reading.whole:
-        # differences may be larger than 2**63: what wraps around there comes back here
+        # differences may exceed 2**63: the overflow there is undone here
         reached: IntArray = (low.astype(np.uint64) + steps.astype(np.uint64)).astype(np.int64)
         return np.clip(reached, low, np.maximum(high - ~reading.closed[atoms], low))
     scale = _scales(reading)[atoms]
@@ -202,13 +202,13 @@ def _inside(reading: Reading, atoms: AnyArray, luck: FloatArray) -> AnyArray:
     return np.where(low == high, low, np.clip(value, low, top))
 
 
-def _of_missing(condition: Condition) -> bool:
+def _of_missing(condition: ColumnCondition) -> bool:
     if condition.sign == "!=":
         return None not in condition.values
     return condition.sign in ("=", "in") and None in condition.values
 
 
-def _compared(numbers: AnyArray, condition: Condition, rule: Rule, kind: Kind) -> BoolArray:
+def _compared(numbers: AnyArray, condition: ColumnCondition, rule: Rule, kind: Kind) -> BoolArray:
     known = [v for v in condition.values if v is not None]
     try:
         found = convert(pa.array(known, pa.string()), kind, condition.column)
@@ -223,8 +223,8 @@ def _compared(numbers: AnyArray, condition: Condition, rule: Rule, kind: Kind) -
     return np.asarray(_SIGNS[condition.sign](numbers, values[0]))
 
 
-def _compared_labels(labels: pa.Array, condition: Condition, rule: Rule, kind: Kind) -> BoolArray:
-    """Compare distinct labels, which stand in order where they have one."""
+def _compared_labels(labels: pa.Array, condition: ColumnCondition, rule: Rule, kind: Kind) -> BoolArray:
+    """Compare distinct labels, in their order if they have one."""
     known = [v for v in condition.values if v is not None]
     if condition.sign in ("=", "!=", "in"):
         equal = np.asarray(pc.is_in(labels, pa.array(known, pa.string())).to_numpy(zero_copy_only=False))

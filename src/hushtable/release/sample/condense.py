@@ -2,10 +2,10 @@
 
 A class of a verified release is summarized by the mean and the covariance of its numeric quasi-identifiers, and as many
 records as it has are drawn from these. Other quasi-identifiers are drawn from their published cells, as in any sample;
-sensitive and insensitive values stay with their published row. So drawn rows follow from statistics of whole classes
-that satisfy the models, and from coins of the local secret. They need the original: a sample does not.
+sensitive and insensitive values stay with their published row. So drawn rows depend on statistics of whole classes that
+satisfy the models, and on coins of the local secret. Unlike a sample, this needs the original.
 
-The draw has no seed. The same release gives the same rows, so nobody can average over draws.
+The draw has no seed: the same release gives the same rows, so nobody can average over draws.
 
 References
 ----------
@@ -48,14 +48,14 @@ CONDENSED = (
     "themselves. One that matches a person does so by chance."
 )
 FEWEST = 3
-"""Rows that a class has at least: the mean and the spread of two people are the two people."""
+"""Least rows of a class: the mean and the spread of two people reveal both."""
 
 _LARGEST = 2**53
 _FORMS = (Recoding.GLOBAL, Recoding.LOCAL, Recoding.CENTROID)
 
 
 def condense_release(release: Released, *, columns: Sequence[str] | None = None) -> pa.Table:
-    """Draw a condensed table of a release that has its original; see ``Release.condense``."""
+    """Draw a condensed table from a release with its original; see ``Release.condense``."""
     _check(release)
     if isinstance(release.published, Written):
         check_opened(release)
@@ -132,7 +132,7 @@ def _check(release: Released) -> None:
 
 
 def _chosen(release: Released, columns: Sequence[str] | None) -> list[ColumnPlan]:
-    """The numeric quasi-identifiers that are drawn, sorted by name so that the order of columns does not matter."""
+    """The numeric quasi-identifiers to draw, sorted by name so that the order of columns does not matter."""
     kinds = {c.name: c.coded.kind for c in release.encoded.quasi}
     numeric = [c for c in release.plan.table.columns if kinds.get(c.name) is Kind.NUMERIC]
     names = {c.name for c in numeric}
@@ -206,8 +206,8 @@ def _read(values: pa.ChunkedArray, column: ColumnPlan, release: Released) -> tup
 
 
 def _rounded(values: FloatArray, spreads: FloatArray, labels: IntArray) -> FloatArray:
-    """Round fractions to about a thousandth of their class's spread; a class without one keeps its value."""
-    # decimal text is exact, and the same everywhere
+    """Round fractions to about a thousandth of their class's spread; a class without spread keeps its value."""
+    # decimal text is exact, and the same on every machine
     places = np.array([3 - int(f"{spread:e}".partition("e")[2]) for spread in spreads.tolist()])
     scale = np.array([10.0 ** float(min(max(p, -300), 300)) for p in places.tolist()])[labels]
     with np.errstate(over="ignore", invalid="ignore"):
@@ -216,7 +216,7 @@ def _rounded(values: FloatArray, spreads: FloatArray, labels: IntArray) -> Float
 
 
 def _sorted(table: pa.Table) -> pa.Table:
-    """Rows sorted by all their cells: their order tells nothing."""
+    """Rows sorted by all their cells, so that their order reveals nothing."""
     plain = pa.table([_plain(c) for c in table.columns], names=[str(i) for i in range(table.num_columns)])
     order = pc.sort_indices(plain, sort_keys=[(name, "ascending") for name in plain.column_names])
     return table.take(order)
@@ -233,7 +233,7 @@ def write_condensed(
     columns: Sequence[str] | None = None,
     overwrite: bool = False,
 ) -> dict[str, Any]:
-    """Draw a condensed table into a file, and write a note that says so; return what the note says.
+    """Draw a condensed table into a file, and write a note about it; return the contents of the note.
 
     Raises
     ------
@@ -248,26 +248,26 @@ def write_condensed(
 
 # Means and covariances of groups of records, and records drawn from them.
 #
-# A group is drawn from as Aggarwal and Yu do: evenly along each eigenvector of its covariance, as far to both sides as
-# gives the variance there. An even draw ends, unlike a normal one: no value lies further from the mean than sqrt(3 d)
-# standard deviations of d columns, so nothing has to be cut off at a bound, which would be somebody's value.
+# As in Aggarwal and Yu, draws are uniform along each eigenvector of a covariance, with the variance there. Unlike
+# a normal distribution, this is bounded: no value is farther from the mean than sqrt(3 d) standard deviations of d
+# columns, so nothing has to be truncated at a bound, which would be a person's value.
 #
 # Eigenvectors are those of the correlations, so units do not matter. They come from Jacobi rotations in plain
-# arithmetic, group by group: the same bits on every machine, which LAPACK does not promise.
+# arithmetic, group by group, with the same bits on every machine, which LAPACK does not guarantee.
 
 
 DOMINANT = 0.5
-"""If one record makes up more than this share of a group's variance in any direction, columns are drawn apart."""
+"""If one record has more than this share of a group's variance in any direction, columns are drawn separately."""
 
 _SWEEPS = 60
 _NOTHING = 1e-16
 _FLAT = 1e-9
-"""A share of the variance that counts as none: rounding leaves as much."""
+"""A share of the variance that counts as none, because of rounding."""
 
 
 @dataclass(frozen=True)
 class Moments:
-    """What groups of records are summarized by.
+    """The statistics of groups of records.
 
     Attributes
     ----------
@@ -278,7 +278,7 @@ class Moments:
     vectors : float array, groups x columns x columns
         Eigenvectors, one in each column of the matrix.
     apart : bool array
-        Groups of which covariances are not used: each column is drawn by itself.
+        Groups whose covariances are not used: each column is drawn separately.
     """
 
     means: FloatArray
@@ -295,7 +295,7 @@ class Moments:
         labels : int64 array
             Group numbers.
         luck : float array, rows x columns
-            From 0 up to, but not including, 1.
+            Uniform numbers in [0, 1).
 
         Examples
         --------
@@ -303,7 +303,7 @@ class Moments:
         >>> group.drawn(np.array([0, 0]), np.array([[0.5], [0.0]])).round(4).tolist()
         [[2.0], [0.2679]]
         """
-        # even on [-sqrt(3 v), sqrt(3 v)): the variance is v
+        # uniform on [-sqrt(3 v), sqrt(3 v)): the variance is v
         steps = np.sqrt(3.0 * self.values)[labels] * (2.0 * luck - 1.0)
         away = _turned(self.vectors.swapaxes(1, 2), labels, steps)
         return np.asarray(self.means[labels] + self.spreads[labels] * away)
@@ -315,7 +315,7 @@ def moments_of(records: FloatArray, offsets: IntArray) -> Moments:
     Parameters
     ----------
     records : float array, rows x columns
-        Group by group, in an order that follows from the values.
+        Group by group, in an order that depends only on the values.
     offsets : int64 array
         Where each group begins, and the end. No group is empty.
 
@@ -357,10 +357,10 @@ def moments_of(records: FloatArray, offsets: IntArray) -> Moments:
 def _dominated(
     standard: FloatArray, labels: IntArray, start: IntArray, values: FloatArray, vectors: FloatArray
 ) -> BoolArray:
-    """Which groups have a direction that hardly anybody varies in, or of whose variance one record has most.
+    """Which groups have a direction with hardly any variance, or with most of its variance from one record.
 
-    Drawn records would lie on a line or plane that passes through that record: whoever knows all of its values but one
-    could read the last one off. The largest share of a record in any direction is its leverage without the mean.
+    Drawn records would lie on a line or plane through that record, so an adversary who knows all of its values but one
+    could infer the last one. The largest share of a record in any direction is its leverage without the mean.
     """
     flat = values.min(axis=1) <= _FLAT
     along = _turned(vectors, labels, standard)
@@ -380,7 +380,7 @@ def _turned(matrices: FloatArray, labels: IntArray, rows: FloatArray) -> FloatAr
 def eigen(matrices: FloatArray) -> tuple[FloatArray, FloatArray]:
     """Return eigenvalues and eigenvectors of symmetric matrices, by Jacobi rotations of all of them at once.
 
-    A matrix that is done is not turned any more, so what it gives does not depend on the others.
+    A finished matrix is not rotated any further, so its result does not depend on the others.
 
     Examples
     --------
@@ -401,7 +401,7 @@ def eigen(matrices: FloatArray) -> tuple[FloatArray, FloatArray]:
 
 
 def _rotate(turned: FloatArray, vectors: FloatArray, p: int, q: int) -> None:
-    """Turn columns p and q, so that what they have in common becomes 0."""
+    """Rotate columns p and q, so that their common entry becomes 0."""
     common = turned[:, p, q]
     open_ = np.abs(common) > _NOTHING
     ratio = (turned[:, q, q] - turned[:, p, p]) / np.where(open_, 2.0 * common, 1.0)

@@ -1,8 +1,8 @@
-"""Drawing again what breaks a rule.
+"""Redraw values that break a rule.
 
-Rows that break a rule first change values with other rows of their class, or get another value inside the same bin:
-the counts of every class stay as they are published. Rows for which that does not help get values from the cells of
-their class, one column after the other.
+Rows that break a rule first swap values with other rows of their class, or get another value from the same bin, so the
+published counts of every class stay the same. If that does not help, they get new values from the cells of their class,
+one column after the other.
 """
 
 from __future__ import annotations
@@ -21,19 +21,19 @@ __all__ = ["keep_rules"]
 
 SWAPS = 200
 DRAWS = 500
-"""How often rows that break a rule are tried again: within the counts of their class, and without."""
+"""Attempts for rows that break a rule: within the counts of their class, and without."""
 
 
 def keep_rules(
     columns: Mapping[str, Drawn | Fixed], rules: Sequence[Rule], labels: IntArray, offsets: IntArray, seed: int,
     stream: str,
 ) -> None:  # fmt: skip
-    """Change drawn columns until every row keeps every rule.
+    """Change drawn columns until every row satisfies every rule.
 
     Parameters
     ----------
     columns : mapping of str to Drawn or Fixed
-        Drawn ones are changed in place.
+        Drawn columns are changed in place.
     rules : sequence of Rule
     labels : int64 array
         The class of each row, ascending.
@@ -45,7 +45,7 @@ def keep_rules(
     Raises
     ------
     UsageError
-        If rows are left that break a rule. It names the rule and no value.
+        If rows that break a rule remain. It names the rule and no value.
     """
     if not rules:
         return
@@ -80,7 +80,7 @@ def keep_rules(
 
 
 def _broken(columns: Mapping[str, Drawn | Fixed], rules: Sequence[Rule], rows: IntArray) -> IntArray:
-    """How many rules each row breaks."""
+    """Number of rules that each row breaks."""
     count = np.zeros(len(rows), dtype=np.int64)
     for rule in rules:
         count += _breaks(columns, rule, rows)
@@ -101,7 +101,7 @@ def _breaks(columns: Mapping[str, Drawn | Fixed], rule: Rule, rows: IntArray) ->
 def _swapped(
     columns: Mapping[str, Drawn | Fixed], rules: Sequence[Rule], column: Drawn, rows: IntArray, partner: IntArray
 ) -> IntArray:
-    """Swap values where that breaks no more rules than before; return the partners."""
+    """Swap values if that breaks no more rules than before; return the partners."""
     # every row takes part in one swap: the first that names it
     pairs = np.column_stack([rows, partner]).reshape(-1)
     first = np.full(2 * len(rows), False)
@@ -125,7 +125,7 @@ def _replaced(
     *,
     inside: bool,
 ) -> None:
-    """Draw values again, inside the same bin or from the whole cell, where that breaks no more rules than before."""
+    """Redraw values, from the same bin or the whole cell, if that breaks no more rules than before."""
     before, held = _broken(columns, rules, rows), column.values(rows)
     column.put(rows, column.moved(rows, luck[1]) if inside else column.drawn_again(rows, luck[0], luck[1]))
     worse = _broken(columns, rules, rows) > before

@@ -1,4 +1,4 @@
-"""A sample of a release, and its file with a note that says that rows are drawn."""
+"""A sample of a release, and its file with a note that its rows are drawn."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _PIECE = 1 << 20
 
 
 def sample_release(release: Released, *, seed: int = 0, rows: int | None = None, where: Sequence[str] = ()) -> pa.Table:
-    """Draw a sample of a release; one that was opened is verified first, as far as its public files allow."""
+    """Draw a sample of a release; an opened release is verified first, as far as its public files allow."""
     if isinstance(release.published, Written):
         check_opened(release)
     return sample_table(
@@ -38,7 +38,7 @@ def sample_release(release: Released, *, seed: int = 0, rows: int | None = None,
 
 
 def check_opened(release: Released) -> None:
-    """Verify a release that was opened, as far as its public files allow."""
+    """Verify an opened release, as far as its public files allow."""
     told = getattr(release.origin, "told", None)
     if told is not None and told.get("rows") != release.table.num_rows:
         raise DataError(
@@ -49,13 +49,13 @@ def check_opened(release: Released) -> None:
     try:
         release.verification.raise_if_violated()
     except UsageError as error:
-        # some models can only be judged where the companion or the input is
+        # some models can only be judged with the companion or the input
         if error.code not in ("needs-companion", "needs-input"):
             raise
 
 
 def note_path(path: Path) -> Path:
-    """Return where the note of a sample is.
+    """Return the path of a sample's note.
 
     Examples
     --------
@@ -66,7 +66,7 @@ def note_path(path: Path) -> Path:
 
 
 def check_sample_target(path: Path, *, overwrite: bool = False) -> None:
-    """Refuse a file that a sample must not be written to: in the folder of a release, or one that is there.
+    """Refuse a sample file that exists, or that is in the folder of a release.
 
     Examples
     --------
@@ -87,7 +87,7 @@ def check_sample_target(path: Path, *, overwrite: bool = False) -> None:
     there = [p.name for p in (place, note_path(place)) if p.exists()]
     if there and not overwrite:
         raise OutputError(
-            f"The file {there[0]!r} exists already.",
+            f"The file {there[0]!r} already exists.",
             code="exists",
             hint="Choose another name, or add --overwrite.",
         )
@@ -102,7 +102,7 @@ def write_sample(
     where: Sequence[str] = (),
     overwrite: bool = False,
 ) -> dict[str, Any]:
-    """Draw a sample into a file, and write a note beside it that says so; return what the note says.
+    """Draw a sample into a file, and write a note next to it; return the contents of the note.
 
     Parameters
     ----------
@@ -110,14 +110,14 @@ def write_sample(
     path : path
         Its ending decides the format: ``.csv`` or ``.parquet``. The note has the ending ``.json``.
     seed, rows, where
-        As ``Release.sample`` has them.
+        As in ``Release.sample``.
     overwrite : bool
         Whether existing files may be replaced.
 
     Raises
     ------
     OutputError
-        If the file is in the folder of a release, is there, or cannot be written.
+        If the file is in the folder of a release, exists, or cannot be written.
     """
     target = Path(path)
     check_sample_target(target, overwrite=overwrite)
@@ -126,19 +126,19 @@ def write_sample(
 
 
 def write_drawn(release: Released, table: pa.Table, target: Path, words: str, how: Mapping[str, Any]) -> dict[str, Any]:
-    """Write drawn rows and the note that says so; return what the note says.
+    """Write drawn rows and their note; return the contents of the note.
 
     Parameters
     ----------
     release : Release
-        What they were drawn from.
+        The release that they were drawn from.
     table : pyarrow.Table
     target : Path
         Checked by ``check_sample_target``.
     words : str
-        What rows are.
+        Description of the rows.
     how : mapping
-        What they were drawn with.
+        Parameters of the draw.
     """
     note = {
         "hushtable": __version__,
@@ -149,7 +149,7 @@ def write_drawn(release: Released, table: pa.Table, target: Path, words: str, ho
         **how,
         "release": {"rows": release.table.num_rows, **_origin(release)},
     }
-    # the note comes first: no sample is without one
+    # the note is written first, so that no sample is without one
     atomic_write_text(note_path(target), json.dumps(note, indent=1, ensure_ascii=False) + "\n")
     try:
         write_table(table, target)
@@ -167,7 +167,7 @@ def _mark(release: Released) -> str | None:
 
 
 def _origin(release: Released) -> dict[str, Any]:
-    """The release's mark, and a hash of the published file, where there is one."""
+    """The release's mark, and a hash of the published file if there is one."""
     if not isinstance(release.published, Written):
         return {}
     found: dict[str, Any] = {"mark": _mark(release)}

@@ -1,9 +1,10 @@
 """Rules that an analyst knows to hold: ``age < 15 -> marital_status = N``.
 
-A rule has conditions on both sides of the arrow, joined by ``and``: where all on the left hold, all on the right have
-to. Without an arrow, all conditions hold for every row. A condition compares a column with a value (``<  <=  >  >=  =
-!=``) or lists values (``in {a, b}``). Names and values with signs or words of their own are put into quotes, names
-also into backticks; ``null`` is the missing value, to which nothing but ``=``, ``!=`` and ``in`` applies.
+A rule has conditions on both sides of the arrow, joined by ``and``: if all on the left hold, all on the right must
+hold. Without an arrow, all conditions must hold for every row. A condition compares a column with a value (``<``,
+``<=``, ``>``, ``>=``, ``=``, ``!=``) or lists values (``in {a, b}``). Put names and values with special characters or
+words into quotes, names alternatively into backticks; ``null`` is the missing value, which allows only ``=``, ``!=``
+and ``in``.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ from typing import NamedTuple
 
 from hushtable.errors import UsageError
 
-__all__ = ["Condition", "Rule", "bad_rule", "parse_rule"]
+__all__ = ["ColumnCondition", "Rule", "bad_rule", "parse_rule"]
 
 _TOKEN = re.compile(
     r"""\s*(?:(?P<arrow>->)|(?P<sign><=|>=|!=|==|<|>|=)|(?P<mark>[{},])|"(?P<double>[^"]*)"|'(?P<single>[^']*)'"""
@@ -23,7 +24,7 @@ _TOKEN = re.compile(
 )
 
 
-class Condition(NamedTuple):
+class ColumnCondition(NamedTuple):
     """A comparison of a column with one value, or with several for ``in``; None is the missing value."""
 
     column: str
@@ -33,22 +34,22 @@ class Condition(NamedTuple):
 
 @dataclass(frozen=True)
 class Rule:
-    """A rule: where all of ``given`` hold, all of ``then`` do.
+    """A rule: if all of ``given`` hold, all of ``then`` must hold.
 
     Attributes
     ----------
     text : str
-        As it was written.
-    given, then : tuple of Condition
+        The rule as written.
+    given, then : tuple of ColumnCondition
     """
 
     text: str
-    given: tuple[Condition, ...]
-    then: tuple[Condition, ...]
+    given: tuple[ColumnCondition, ...]
+    then: tuple[ColumnCondition, ...]
 
     @property
-    def conditions(self) -> tuple[Condition, ...]:
-        """All of them."""
+    def conditions(self) -> tuple[ColumnCondition, ...]:
+        """All conditions."""
         return (*self.given, *self.then)
 
 
@@ -58,8 +59,8 @@ def parse_rule(text: str) -> Rule:
     Examples
     --------
     >>> rule = parse_rule('age < 15 and sex = f -> "marital status" in {N, null}')
-    >>> rule.given[0], rule.then
-    (Condition(column='age', sign='<', values=('15',)), (Condition(column='marital status', sign='in', ...),))
+    >>> rule.given[0], rule.then[0]
+    (ColumnCondition(column='age', sign='<', values=('15',)), ColumnCondition(column='marital status', sign='in', ...))
     >>> parse_rule("age 15")
     Traceback (most recent call last):
     hushtable.errors.UsageError: The rule 'age 15' cannot be read: a comparison is missing. Write it like ...
@@ -96,7 +97,7 @@ def _tokens(text: str) -> Iterator[_Token]:
         at = found.end()
 
 
-def _conditions(tokens: Sequence[_Token], text: str) -> tuple[Condition, ...]:
+def _conditions(tokens: Sequence[_Token], text: str) -> tuple[ColumnCondition, ...]:
     groups: list[list[_Token]] = [[]]
     for token in tokens:
         if token == ("word", "and"):
@@ -106,7 +107,7 @@ def _conditions(tokens: Sequence[_Token], text: str) -> tuple[Condition, ...]:
     return tuple(_condition(group, text) for group in groups)
 
 
-def _condition(tokens: Sequence[_Token], text: str) -> Condition:
+def _condition(tokens: Sequence[_Token], text: str) -> ColumnCondition:
     signs = [i for i, (kind, word) in enumerate(tokens) if kind == "sign" or (kind, word) == ("word", "in")]
     if not signs:
         raise bad_rule(text, "a comparison is missing")
@@ -117,7 +118,7 @@ def _condition(tokens: Sequence[_Token], text: str) -> Condition:
     if sign != "in":
         if not rest or any(kind in ("mark", "sign") for kind, _ in rest):
             raise bad_rule(text, "a comparison takes one value")
-        return Condition(column, "=" if sign == "==" else sign, (_value(rest),))
+        return ColumnCondition(column, "=" if sign == "==" else sign, (_value(rest),))
     if len(rest) < 3 or rest[0] != ("mark", "{") or rest[-1] != ("mark", "}"):
         raise bad_rule(text, "'in' takes values in braces")
     values: list[list[_Token]] = [[]]
@@ -128,9 +129,9 @@ def _condition(tokens: Sequence[_Token], text: str) -> Condition:
             values[-1].append(token)
     if not all(values) or any(kind in ("mark", "sign") for value in values for kind, _ in value):
         raise bad_rule(text, "'in' takes values in braces")
-    return Condition(column, "in", tuple(map(_value, values)))
+    return ColumnCondition(column, "in", tuple(map(_value, values)))
 
 
 def _value(tokens: Sequence[_Token]) -> str | None:
-    """One value; words that stand beside each other are one."""
+    """One value; adjacent words form one value."""
     return None if list(tokens) == [("word", "null")] else " ".join(word for _, word in tokens)

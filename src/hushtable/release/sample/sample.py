@@ -1,14 +1,16 @@
-"""A sample: rows drawn from the published cells, class by class, and from nothing else.
+"""A sample: rows drawn class by class from the published cells alone.
 
-Quasi-identifiers are drawn; other columns stay with their published row, since the rows of a class look alike. From
-counts, every column's values are dealt to the rows of the class in a random order, so the counts of each class stay
-exact. Other cells are drawn from evenly: a region of whole numbers gives each of them the same chance. Whatever is
-drawn is a function of published data, the policy and the seed, so no promise of the release can be lost.
+Quasi-identifiers are drawn; other columns stay with their published row, since the rows of a class look alike. Counts
+are assigned to the rows of the class in random order, so the counts of each class stay exact. Draws from other cells
+are uniform: each whole number of a region has the same probability. The sample depends only on published data, the
+policy and the seed, so it cannot weaken the release.
 """
 
 from __future__ import annotations
 
 from collections.abc import Container, Sequence
+from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -36,7 +38,7 @@ from hushtable.table.plan import ColumnPlan, TablePlan
 __all__ = ["MOST_TIMES", "classes_of", "read_columns", "sample_table", "typed_column"]
 
 MOST_TIMES = 100
-"""A sample has at most so many times the published rows."""
+"""Largest size of a sample, as a multiple of the published rows."""
 
 
 def sample_table(
@@ -56,13 +58,13 @@ def sample_table(
         As published.
     plan : TablePlan
     recoding : Recoding
-        Of the algorithm that made it.
+        Recoding of the algorithm that made it.
     seed : int
     rows : int, optional
-        How many. Defaults to as many as were published. Fewer are a random choice. For more, everything is dealt
-        several times.
+        Number of rows. Defaults to the number of published rows. Fewer rows are a random choice; for more, everything
+        is drawn several times.
     where : sequence of str
-        Rules that every row keeps; see ``hushtable.release.sample.rules``.
+        Rules that every row must satisfy; see ``hushtable.release.sample.rules``.
 
     Returns
     -------
@@ -105,7 +107,7 @@ def sample_table(
     drawn = dealings[0] if len(dealings) == 1 else pa.concat_tables(dealings).unify_dictionaries()
     if plan.shown_weight is None or wanted == table.num_rows:
         return drawn
-    # fewer rows stand for more people each, and more rows for fewer
+    # with fewer rows, each represents more people, and vice versa
     place = drawn.column_names.index(plan.shown_weight)
     scaled = pc.multiply(drawn.column(place), table.num_rows / wanted)
     return drawn.set_column(place, plan.shown_weight, scaled)
@@ -145,7 +147,7 @@ def classes_of(table: pa.Table, by: Sequence[str]) -> IntArray:
 def read_columns(
     table: pa.Table, plan: TablePlan, recoding: Recoding, without: Container[str] = ()
 ) -> tuple[dict[str, Reading], dict[str, AnyArray]]:
-    """Return what the distinct cells of every quasi-identifier stand for, and which of them each row has.
+    """Return the meaning of the distinct cells of every quasi-identifier, and which of them each row has.
 
     Parameters
     ----------
@@ -158,7 +160,7 @@ def read_columns(
     Raises
     ------
     IncompatibleError
-        If nothing tells what the cells of a column stand for.
+        If the meaning of a column's cells is unknown.
     """
     readings, codes = {}, {}
     for column in (c for c in plan.columns if c.role is Role.QUASI and c.name not in without):
@@ -179,34 +181,33 @@ def read_columns(
     return readings, codes
 
 
+@dataclass(frozen=True)
 class _Dealing:
-    """All columns, dealt once."""
+    """All columns, drawn once."""
 
-    def __init__(
-        self,
-        table: pa.Table,
-        plan: TablePlan,
-        readings: dict[str, Reading],
-        codes: dict[str, AnyArray],
-        labels: IntArray,
-        offsets: IntArray,
-        order: IntArray | None,
-        seed: int,
-        stream: str,
-    ) -> None:
-        self.published, self.plan = table, plan
-        self.labels, self.offsets, self.order = labels, offsets, order
-        self.seed, self.stream = seed, stream
-        self.drawn = {
-            name: deal(found, self._sorted(codes[name]), offsets, seed, f"{stream}/{name}")
-            for name, found in readings.items()
+    published: pa.Table
+    plan: TablePlan
+    readings: dict[str, Reading]
+    codes: dict[str, AnyArray]
+    labels: IntArray
+    offsets: IntArray
+    order: IntArray | None
+    seed: int
+    stream: str
+
+    @cached_property
+    def drawn(self) -> dict[str, Drawn]:
+        """The quasi-identifiers, dealt."""
+        return {
+            name: deal(found, self._sorted(self.codes[name]), self.offsets, self.seed, f"{self.stream}/{name}")
+            for name, found in self.readings.items()
         }
 
     def _sorted(self, values: AnyArray) -> AnyArray:
         return values if self.order is None else values[self.order]
 
     def table(self, rules: Sequence[Rule], *, apart: bool) -> pa.Table:
-        """Return the rows; where sensitive values are apart from their people, these are dealt too."""
+        """Return the rows; if sensitive values are separate from people, these are shuffled too."""
         keep_rules(self._known(rules), rules, self.labels, self.offsets, self.seed, self.stream)
         back = None
         if self.order is not None:
@@ -263,7 +264,7 @@ class _Dealing:
 
 
 def typed_column(column: pa.ChunkedArray, plan: ColumnPlan, missing_values: Sequence[str]) -> Any:
-    """Return a published column in its own type, however it was read."""
+    """Return a published column in its own type, whatever the type in the file."""
     if not is_text(value_type(column.type)):
         return column
     found = prepare(

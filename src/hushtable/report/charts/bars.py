@@ -4,18 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from hushtable.report.charts.frame import NARROW, WIDE, Frame, data_table, figure
-from hushtable.report.page.html import Child, Markup, tag
+from hushtable.report.charts.frame import NARROW, WIDE, Frame, Heading, data_table, figure
+from hushtable.report.html import Markup, tag
 
 __all__ = ["bar_chart"]
 
 
 def bar_chart(
-    key: str,
-    title: str,
+    heading: Heading,
     rows: Sequence[tuple[str, float]],
     *,
-    caption: Child,
     show: Callable[[float], str],
     scale: Callable[[float], str],
     head: tuple[str, str],
@@ -26,7 +24,7 @@ def bar_chart(
 
     Examples
     --------
-    >>> drawn = bar_chart("a", "Levels", [("exact", 0.5)], caption="", show=str, scale=str, head=("level", ""), most=1)
+    >>> drawn = bar_chart(Heading("a", "Levels", ""), [("exact", 0.5)], show=str, scale=str, head=("level", ""), most=1)
     >>> 'width="180.0"' in drawn
     True
     """
@@ -44,7 +42,7 @@ def bar_chart(
         bars.append(frame.value(i, show(value)))
     words = "; ".join(f"{label}: {show(value)}" for label, value in rows)
     return figure(
-        frame.draw(key, title, f"One bar for each row. {words}.", *bars),
-        caption,
-        data_table(title, head, [(label, show(value)) for label, value in rows]),
+        frame.draw(heading, f"One bar for each row. {words}.", *bars),
+        heading,
+        data_table(heading, head, [(label, show(value)) for label, value in rows]),
     )

@@ -4,21 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from hushtable.report.charts.frame import Frame, data_table, figure
+from hushtable.report.charts.frame import Frame, Heading, data_table, figure
 from hushtable.report.charts.legend import legend
-from hushtable.report.page.html import Child, Markup, join, tag
+from hushtable.report.html import Markup, join, tag
 
 __all__ = ["change_chart"]
 
 
-def change_chart(
-    key: str, title: str, rows: Sequence[tuple[str, float, float]], *, caption: Child, head: str
-) -> Markup:
+def change_chart(heading: Heading, rows: Sequence[tuple[str, float, float]], *, head: str) -> Markup:
     """Draw (label, before, after) rows of numbers from 0 to 1.
 
     Examples
     --------
-    >>> drawn = change_chart("a", "Associations", [("age, sex", 0.4, 0.3)], caption="", head="columns")
+    >>> drawn = change_chart(Heading("a", "Associations", ""), [("age, sex", 0.4, 0.3)], head="columns")
     >>> drawn.count("<circle")
     4
     """
@@ -36,9 +34,9 @@ def change_chart(
         )
     words = "; ".join(f"{label}: {_two(b)} before, {_two(a)} after" for label, b, a in rows)
     return figure(
-        frame.draw(key, title, f"Two dots for each row. {words}.", *marks),
-        caption,
-        data_table(title, [head, "before", "after"], [(label, _two(b), _two(a)) for label, b, a in rows]),
+        frame.draw(heading, f"Two dots for each row. {words}.", *marks),
+        heading,
+        data_table(heading, [head, "before", "after"], [(label, _two(b), _two(a)) for label, b, a in rows]),
         legend(("dot-before", "before (input)"), ("dot-after", "after (release)")),
     )
 

@@ -9,9 +9,9 @@ import hashlib
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from hushtable.report.page.html import Child, Markup, join, tag
+from hushtable.report.html import Child, Markup, join, tag
 
-__all__ = ["NARROW", "WIDE", "Frame", "data_table", "figure", "short", "ticks"]
+__all__ = ["NARROW", "WIDE", "Frame", "Heading", "data_table", "figure", "short", "ticks"]
 
 WIDE = (176, 360, 124)
 """Widths of the three parts of a row: its label, its marks, its numbers."""
@@ -48,6 +48,30 @@ def short(label: str, width: int) -> str:
     """
     longest = int((width - 6) / _CHARACTER)
     return label if len(label) <= longest else label[: longest - 1] + "…"
+
+
+@dataclass(frozen=True)
+class Heading:
+    """What is said about a chart.
+
+    Attributes
+    ----------
+    key : str
+        Distinguishes this chart from others on the page.
+    title : str
+        For people who do not see the chart.
+    caption : str or Markup
+        Appears above the chart, for everybody.
+    """
+
+    key: str
+    title: str
+    caption: Child
+
+    @property
+    def name(self) -> str:
+        """A name for the elements of the chart, unique on the page."""
+        return f"c{hashlib.sha256(self.key.encode('utf-8', 'surrogatepass')).hexdigest()[:10]}"
 
 
 @dataclass(frozen=True)
@@ -100,7 +124,7 @@ class Frame:
         """Return the numbers of a row, at its end."""
         return tag("text", text, x=self.left + self.widths[1] + 10, y=round(self.y(i) + 4, 2), class_="value")
 
-    def draw(self, key: str, title: str, description: str, *marks: Child) -> Markup:
+    def draw(self, heading: Heading, description: str, *marks: Child) -> Markup:
         """Return the SVG with grid, labels and these marks."""
         bottom = TOP + self.row * len(self.labels)
         grid = [
@@ -114,10 +138,10 @@ class Frame:
             tag("text", short(label, self.left), x=self.left - 10, y=round(self.y(i) + 4, 2), class_="label")
             for i, label in enumerate(self.labels)
         ]
-        name = f"c{hashlib.sha256(key.encode('utf-8', 'surrogatepass')).hexdigest()[:10]}"
+        name = heading.name
         return tag(
             "svg",
-            tag("title", title, id=f"{name}t"),
+            tag("title", heading.title, id=f"{name}t"),
             tag("desc", description, id=f"{name}d"),
             *grid,
             *names,
@@ -129,17 +153,17 @@ class Frame:
         )
 
 
-def figure(drawing: Markup, caption: Child, table: Markup, legend: Markup | None = None) -> Markup:
+def figure(drawing: Markup, heading: Heading, table: Markup, legend: Markup | None = None) -> Markup:
     """Combine a drawing, its caption and its numbers."""
     numbers = tag("details", tag("summary", "The numbers as a table"), table, class_="numbers")
-    return tag("figure", tag("figcaption", caption), legend, drawing, numbers)
+    return tag("figure", tag("figcaption", heading.caption), legend, drawing, numbers)
 
 
-def data_table(caption: str, head: Sequence[str], rows: Sequence[Sequence[str]]) -> Markup:
+def data_table(heading: Heading, head: Sequence[str], rows: Sequence[Sequence[str]]) -> Markup:
     """Return the numbers of a chart as a table: the first cell of a row names it."""
     return tag(
         "table",
-        tag("caption", caption, class_="quiet"),
+        tag("caption", heading.title, class_="quiet"),
         tag("thead", tag("tr", *(tag("th", h, scope="col") for h in head))),
         tag(
             "tbody",

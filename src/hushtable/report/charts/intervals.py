@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from hushtable.report.charts.frame import Frame, data_table, figure
+from hushtable.report.charts.frame import Frame, Heading, data_table, figure
 from hushtable.report.charts.legend import legend
+from hushtable.report.html import Markup, join, tag
 from hushtable.report.numbers import percent
-from hushtable.report.page.html import Child, Markup, join, tag
 
 __all__ = ["Interval", "interval_chart"]
 
@@ -25,12 +25,12 @@ class Interval:
     above: bool
 
 
-def interval_chart(key: str, title: str, rows: Sequence[Interval], *, caption: Child) -> Markup:
+def interval_chart(heading: Heading, rows: Sequence[Interval]) -> Markup:
     """Draw rates with intervals, compared with their baselines.
 
     Examples
     --------
-    >>> drawn = interval_chart("a", "Attacks", [Interval("linkage", 0.5, 0.4, 0.6, 0.1, True)], caption="")
+    >>> drawn = interval_chart(Heading("a", "Attacks", ""), [Interval("linkage", 0.5, 0.4, 0.6, 0.1, True)])
     >>> "linkage: 50.0%, interval 40.0% to 60.0%, baseline 10.0%" in drawn
     True
     """
@@ -52,7 +52,7 @@ def interval_chart(key: str, title: str, rows: Sequence[Interval], *, caption: C
         for r in rows
     )
     table = data_table(
-        title,
+        heading,
         ["attack", "rate", "95% interval", "baseline"],
         [(r.label, percent(r.rate), f"{percent(r.low)} to {percent(r.high)}", percent(r.baseline)) for r in rows],
     )
@@ -61,4 +61,4 @@ def interval_chart(key: str, title: str, rows: Sequence[Interval], *, caption: C
         ("dot", "rate, not above guessing"),
         ("tick-mark", "guessing without the release"),
     )
-    return figure(frame.draw(key, title, f"A dot for each row. {words}.", *marks), caption, table, keys)
+    return figure(frame.draw(heading, f"A dot for each row. {words}.", *marks), heading, table, keys)

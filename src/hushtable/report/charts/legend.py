@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from hushtable.report.page.html import Markup, tag
+from hushtable.report.html import Markup, tag
 
 __all__ = ["legend"]
 

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import hashlib
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from hushtable.report.charts.frame import data_table, figure, ticks
-from hushtable.report.page.html import Child, Markup, join, tag
+from hushtable.report.charts.frame import Heading, data_table, figure, ticks
+from hushtable.report.html import Child, Markup, join, tag
 
-__all__ = ["Curve", "Plane", "between", "line_chart"]
+__all__ = ["Curve", "PlotArea", "between", "line_chart"]
 
 _WIDTH, _HEIGHT = 640, 320
 _LEFT, _RIGHT, _TOP, _BOTTOM = 74, 16, 12, 46
@@ -28,7 +27,7 @@ class Curve:
 
 
 @dataclass(frozen=True)
-class Plane:
+class PlotArea:
     """A rectangle of numbers and its position in the drawing.
 
     Attributes
@@ -48,7 +47,7 @@ class Plane:
 
         Examples
         --------
-        >>> Plane((0, 10), (0, 1), "k", "loss").at(10, 0)
+        >>> PlotArea((0, 10), (0, 1), "k", "loss").at(10, 0)
         (624.0, 274.0)
         """
         wide, high = _WIDTH - _LEFT - _RIGHT, _HEIGHT - _TOP - _BOTTOM
@@ -57,7 +56,7 @@ class Plane:
         return round(_LEFT + wide * across, 1), round(_TOP + high * (1 - up), 1)
 
     def draw(
-        self, key: str, title: str, description: str, x_ticks: Sequence[float], y_ticks: Sequence[float],
+        self, heading: Heading, description: str, x_ticks: Sequence[float], y_ticks: Sequence[float],
         show: Callable[[float], str], *marks: Child,
     ) -> Markup:  # fmt: skip
         """Return the SVG with axes, grid and these marks."""
@@ -77,17 +76,16 @@ class Plane:
             tag("text", self.x_name, x=(_LEFT + _WIDTH - _RIGHT) / 2, y=_HEIGHT - 8, class_="tick"),
             tag("text", self.y_name, x=14, y=middle, transform=f"rotate(-90 14 {middle:g})", class_="tick"),
         ]
-        name = f"c{hashlib.sha256(key.encode('utf-8', 'surrogatepass')).hexdigest()[:10]}"
+        name = heading.name
         return tag(
-            "svg", tag("title", title, id=f"{name}t"), tag("desc", description, id=f"{name}d"), *grid, *marks,
+            "svg", tag("title", heading.title, id=f"{name}t"), tag("desc", description, id=f"{name}d"), *grid, *marks,
             viewBox=f"0 0 {_WIDTH} {_HEIGHT}", role="img", aria_labelledby=f"{name}t {name}d", class_="chart",
         )  # fmt: skip
 
 
 def line_chart(
-    key: str, title: str, curves: Sequence[Curve], *, x: str, y: str, caption: Child, show: Callable[[float], str],
-    zero: bool = True,
-) -> Markup:  # fmt: skip
+    heading: Heading, curves: Sequence[Curve], *, x: str, y: str, show: Callable[[float], str], zero: bool = True
+) -> Markup:
     """Draw lines with their bands over one scale that starts at 0, or below the least value without ``zero``.
 
     A published line has the color and the shape of our line with the same name.
@@ -95,7 +93,7 @@ def line_chart(
     Examples
     --------
     >>> curves = [Curve("ours", [(1, 2), (2, 3)]), Curve("ours", [(1, 2.5), (2, 3)], published=True)]
-    >>> drawn = line_chart("a", "Loss", curves, x="k", y="loss", caption="", show=str)
+    >>> drawn = line_chart(Heading("a", "Loss", ""), curves, x="k", y="loss", show=str)
     >>> drawn.count('class="line s0 published"'), "ours, published" in drawn
     (2, True)
     """
@@ -104,16 +102,16 @@ def line_chart(
     across = sorted({x for x, _ in points})
     lowest = min([y for _, y in points] + [low for c in curves for low, _ in c.band], default=0.0)
     marks = ticks(highest) if zero or highest <= lowest else between(lowest, highest)
-    plane = Plane((across[0], across[-1]) if across else (0.0, 1.0), (marks[0], marks[-1]), x, y)
+    plane = PlotArea((across[0], across[-1]) if across else (0.0, 1.0), (marks[0], marks[-1]), x, y)
     order = list(dict.fromkeys(c.name for c in curves))
     drawn = [_curve(plane, c, order.index(c.name)) for c in curves]
     keys = tag("p", *(_key(c, order.index(c.name)) for c in curves), class_="legend")
     words = "; ".join(f"{_named(c)}: " + ", ".join(f"{show(y)} at {show(x)}" for x, y in c.points) for c in curves)
     rows = [[show(at), *(_value(c, at, show) for c in curves)] for at in across]
-    table = data_table(title, [x, *(_named(c) for c in curves)], rows)
+    table = data_table(heading, [x, *(_named(c) for c in curves)], rows)
     shown = across if len(across) <= 10 else [across[i] for i in range(0, len(across), math.ceil(len(across) / 8))]
-    svg = plane.draw(key, title, f"{y} by {x}. {words}.", shown, marks, show, *drawn)
-    return figure(svg, caption, table, keys)
+    svg = plane.draw(heading, f"{y} by {x}. {words}.", shown, marks, show, *drawn)
+    return figure(svg, heading, table, keys)
 
 
 def between(lowest: float, highest: float) -> list[float]:
@@ -137,7 +135,7 @@ def _value(curve: Curve, at: float, show: Callable[[float], str]) -> str:
     return next((show(y) for x, y in curve.points if x == at), "")
 
 
-def _curve(plane: Plane, curve: Curve, number: int) -> Markup:
+def _curve(plane: PlotArea, curve: Curve, number: int) -> Markup:
     kind = f"s{number % 8}{' published' if curve.published else ''}"
     parts: list[Markup] = []
     if curve.band:

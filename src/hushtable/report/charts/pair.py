@@ -4,19 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from hushtable.report.charts.frame import NARROW, WIDE, Frame, data_table, figure
+from hushtable.report.charts.frame import NARROW, WIDE, Frame, Heading, data_table, figure
 from hushtable.report.charts.legend import legend
-from hushtable.report.page.html import Child, Markup, tag
+from hushtable.report.html import Markup, tag
 
 __all__ = ["pair_chart"]
 
 
 def pair_chart(
-    key: str,
-    title: str,
+    heading: Heading,
     rows: Sequence[tuple[str, float, float]],
     *,
-    caption: Child,
     show: Callable[[float], str],
     scale: Callable[[float], str],
     head: str,
@@ -26,10 +24,8 @@ def pair_chart(
 
     Parameters
     ----------
-    key : str
-        Distinguishes this chart from others on the page.
-    title : str
-        For people who do not see the chart; ``caption`` appears above it for everybody.
+    heading : Heading
+    rows : sequence of tuples
     show, scale : callables
         Format numbers in the rows and along the scale.
     head : str
@@ -39,7 +35,7 @@ def pair_chart(
 
     Examples
     --------
-    >>> drawn = pair_chart("a", "Ages", [("20", 1, 2)], caption="Ages", show=str, scale=str, head="age")
+    >>> drawn = pair_chart(Heading("a", "Ages", "Ages"), [("20", 1, 2)], show=str, scale=str, head="age")
     >>> drawn.count('class="before"'), drawn.count('class="after"')
     (2, 2)
     """
@@ -58,8 +54,8 @@ def pair_chart(
         bars.append(frame.value(i, f"{show(before)} → {show(after)}"))
     words = "; ".join(f"{label}: {show(b)} before, {show(a)} after" for label, b, a in rows)
     return figure(
-        frame.draw(key, title, f"Two bars for each row. {words}.", *bars),
-        caption,
-        data_table(title, [head, "before", "after"], [(label, show(b), show(a)) for label, b, a in rows]),
+        frame.draw(heading, f"Two bars for each row. {words}.", *bars),
+        heading,
+        data_table(heading, [head, "before", "after"], [(label, show(b), show(a)) for label, b, a in rows]),
         legend(("before", "before (input)"), ("after", "after (release)")),
     )

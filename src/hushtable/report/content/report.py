@@ -15,18 +15,18 @@ from hushtable.report.content.privacy import (
     RecipientEvidence,
     RiskEvidence,
 )
-from hushtable.report.content.utility import Accuracy, Association, ColumnEvidence, Measured
+from hushtable.report.content.utility import AccuracyEvidence, Association, ColumnEvidence, MeasureEvidence
 
 __all__ = [
     "FORMAT",
     "Facts",
-    "Finding",
+    "Handling",
     "Provenance",
-    "Published",
+    "PublishedFile",
     "Report",
     "Rules",
     "Summary",
-    "Treatment",
+    "TemplateAnswer",
     "Usefulness",
     "report_schema",
 ]
@@ -66,7 +66,7 @@ class Provenance(Part):
     """the algorithm's notes about its result"""
 
 
-class Treatment(Part):
+class Handling(Part):
     """Sizes, suppression, and the meaning of an empty cell."""
 
     released: int
@@ -104,7 +104,7 @@ class Rules(Part):
     sentences: tuple[str, ...]
 
 
-class Published(Part):
+class PublishedFile(Part):
     """A file of the release."""
 
     name: str
@@ -126,7 +126,7 @@ class Facts(Part):
     """All findings, for any template."""
 
     provenance: Provenance
-    treatment: Treatment
+    treatment: Handling
     models: tuple[ModelEvidence, ...]
     adversaries: tuple[Adversary, ...]
     risks: tuple[RiskEvidence, ...]
@@ -135,10 +135,10 @@ class Facts(Part):
     attacks_not_run: tuple[NotRun, ...]
     columns: tuple[ColumnEvidence, ...]
     associations: tuple[Association, ...]
-    measures: tuple[Measured, ...]
-    accuracy: tuple[Accuracy, ...]
+    measures: tuple[MeasureEvidence, ...]
+    accuracy: tuple[AccuracyEvidence, ...]
     rules: Rules
-    files: tuple[Published, ...] = ()
+    files: tuple[PublishedFile, ...] = ()
     """the files of the release; none if it was not saved"""
     recipients: tuple[RecipientEvidence, ...] = ()
     usefulness: Usefulness | None = None
@@ -146,7 +146,7 @@ class Facts(Part):
     """what the policy does not protect"""
 
 
-class Finding(Part):
+class TemplateAnswer(Part):
     """One question of the template, answered from the facts."""
 
     question: str
@@ -180,7 +180,7 @@ class Report(Part):
     about: str
     """the readers whose questions the template answers"""
     summary: Summary
-    findings: tuple[Finding, ...]
+    findings: tuple[TemplateAnswer, ...]
     facts: Facts
     limits: tuple[str, ...]
     """what no release of this kind can promise"""

@@ -6,7 +6,7 @@ from typing import Literal
 
 from hushtable.report.content.base import Part
 
-__all__ = ["Accuracy", "Association", "Bar", "ColumnEvidence", "Depth", "Measured"]
+__all__ = ["AccuracyEvidence", "Association", "Bar", "ColumnEvidence", "Depth", "MeasureEvidence"]
 
 
 class Bar(Part):
@@ -63,7 +63,7 @@ class Association(Part):
     after: float
 
 
-class Measured(Part):
+class MeasureEvidence(Part):
     """One utility measure."""
 
     name: str
@@ -72,7 +72,7 @@ class Measured(Part):
     better: Literal["lower", "higher"]
 
 
-class Accuracy(Part):
+class AccuracyEvidence(Part):
     """How well a classifier predicts a sensitive column for original records."""
 
     target: str

@@ -102,7 +102,7 @@ def _ranks(coded: Coded, counts: IntArray, least: int, known: IntArray | None) -
     shown = order[(counts if known is None else known)[order] >= least][:MOST]
     rest = int(counts[codes].sum() - counts[shown].sum())
     while 0 < rest < least and len(shown):
-        # what is left over would be told by the difference
+        # the difference would reveal the remainder
         rest += int(counts[shown[-1]])
         shown = shown[:-1]
     ordered = coded.kind.ordered

@@ -7,19 +7,33 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from hushtable.report.content.report import Facts, Rules
+from hushtable.arrays import IntArray
+from hushtable.errors import UsageError, did_you_mean
+from hushtable.kernels.grouping import number_rows
+from hushtable.registry import measures
+from hushtable.release.cautions import cautions
+from hushtable.release.comparison import Comparison, RowComparison
+from hushtable.report.content.about import About, Recipient
+from hushtable.report.content.base import finite
+from hushtable.report.content.privacy import RecipientEvidence
+from hushtable.report.content.report import Facts, Rules, Usefulness
+from hushtable.report.content.utility import AccuracyEvidence, MeasureEvidence
 from hushtable.report.gather.associations import associations
 from hushtable.report.gather.attacks import attack_evidence
 from hushtable.report.gather.columns import ROUNDING, binned_columns, column_evidence
 from hushtable.report.gather.privacy import adversaries, bands, model_evidence, risk_evidence
 from hushtable.report.gather.provenance import provenance, published_files, treatment
-from hushtable.report.gather.recipients import recipient_evidence
-from hushtable.report.gather.utility import measured, trained, usefulness, warnings
+from hushtable.report.gather.words import summary_of
+from hushtable.risk.linkage import above
+from hushtable.schema.columns import Role
+from hushtable.table.ranks import dense_ranks
+from hushtable.utility.classification import CLASSIFIERS, DEFAULT_CLASSIFIER
 
 if TYPE_CHECKING:
+    from hushtable.release.released import Released
     from hushtable.report.content.about import About
 
-__all__ = ["LEAST", "facts_of"]
+__all__ = ["LEAST", "facts_of", "recipient_evidence"]
 
 LEAST = 10
 """Minimum number of records in a bar of a histogram; more if a model requires larger classes."""
@@ -105,3 +119,144 @@ def _rules(least: int, labels: bool) -> Rules:
             "error what it was.",
         ),
     )
+
+
+# Risks by recipient: what each could link and learn with the data that it already holds.
+#
+# A recipient who holds some columns of people in the release finds, for each person, the published rows with the same
+# cells in those columns. If these are few, the person may be found among them; if all of them have one sensitive
+# value, it is learned with certainty. Columns that are published unchanged count with their exact values.
+
+
+def recipient_evidence(
+    release: Released, about: About, threshold: float, comparison: str
+) -> tuple[RecipientEvidence, ...]:
+    """Assess every recipient.
+
+    Parameters
+    ----------
+    release : Released
+    about : About
+    threshold, comparison : float and str
+        Defines when a person is at risk.
+
+    Raises
+    ------
+    UsageError
+        If a recipient holds a column that is not published.
+    """
+    if release.apart and about.recipients:
+        raise UsageError(
+            "Recipients cannot be assessed if sensitive values are published separately from people.",
+            code="recipients",
+            hint="Remove 'recipients'.",
+        )
+    return tuple(_assessed(release, one, threshold, comparison) for one in about.recipients)
+
+
+def _assessed(release: Released, recipient: Recipient, threshold: float, comparison: str) -> RecipientEvidence:
+    published = release.columns
+    for name in recipient.holds:
+        if name not in published:
+            raise UsageError(
+                f"The recipient {recipient.name!r} holds the column {name!r}, which is not published.",
+                code="recipients",
+                hint=did_you_mean(name, published),
+            )
+    groups = _groups(release, recipient.holds)
+    sizes = np.bincount(groups)
+    risk = 1.0 / sizes[groups]
+    hidden = [name for name in release.plan.table.named(Role.SENSITIVE) if name not in recipient.holds]
+    certain = {name: _certain(release, groups, sizes, name) for name in hidden}
+    worst = max(certain, key=lambda name: certain[name], default=None)
+    return RecipientEvidence(
+        name=recipient.name,
+        holds=recipient.holds,
+        terms=recipient.terms,
+        smallest=int(sizes.min()),
+        highest=float(risk.max()),
+        average=float(risk.mean()),
+        share_at_risk=float(above(risk, comparison, threshold).mean()),
+        learnt=worst,
+        share_learnt=certain[worst] if worst is not None else 0.0,
+    )
+
+
+def _groups(release: Released, columns: tuple[str, ...]) -> IntArray:
+    """Return the number of each published row's group: rows with the same cells in some columns."""
+    rows = release.table.num_rows
+    if not columns:
+        return np.zeros(rows, dtype=np.int64)
+    ranks = [dense_ranks(release.table.column(name)) for name in columns]
+    return np.asarray(number_rows([r for r, _ in ranks], [n for _, n in ranks])[0], dtype=np.int64)
+
+
+def _certain(release: Released, groups: IntArray, sizes: IntArray, column: str) -> float:
+    """Return the share of rows in whose group all rows have the same value of a sensitive column."""
+    value, distinct = dense_ranks(release.table.column(column))
+    pairs = np.unique(groups * (distinct + 1) + value)
+    several = np.bincount(pairs // (distinct + 1), minlength=len(sizes))
+    return float((several[groups] == 1).mean())
+
+
+# What the release is still good for: every registered measure, and classifiers.
+
+
+_TRIO = ("accuracy-majority", "accuracy", "accuracy-original")
+
+
+def measured(comparison: Comparison, progress: Callable[[float, str], None]) -> tuple[MeasureEvidence, ...]:
+    """Compute every measure but the classifiers."""
+    names = [name for name in measures if name not in _TRIO]
+    found = []
+    for i, name in enumerate(names):
+        progress(i / len(names), f"measuring: {name}")
+        measure = measures.build(name)
+        found.append(
+            MeasureEvidence(
+                name=name,
+                summary=summary_of(type(measure)),
+                value=finite(float(measure.compute(comparison))),
+                better=measure.better,
+            )
+        )
+    return tuple(found)
+
+
+def usefulness(release: Any, progress: Callable[[float, str], None]) -> Usefulness | None:
+    """Assess what the release is still good for; None if its original is not available."""
+    if release.source is None:
+        return None
+    progress(0.0, "assessing the release")
+    found = release.verdict
+    return Usefulness(grade=found.grade, words=found.words, changes=tuple(map(str, found.changes)))
+
+
+def warnings(release: Any) -> tuple[str, ...]:
+    """Return what the policy does not protect."""
+    table = None if release.source is None else release.original()
+    plan = release.plan
+    found = cautions(plan.table, plan.model(), tuple(plan.document.get("publish") or ()), table)
+    return tuple(map(str, found))
+
+
+def trained(comparison: RowComparison, progress: Callable[[float, str], None]) -> tuple[AccuracyEvidence, ...]:
+    """Train and test a classifier for every sensitive column; none if sensitive values are published separately."""
+    if not comparison.linked or any(name not in measures for name in _TRIO):
+        return ()
+    found = []
+    for i, column in enumerate(comparison.table.sensitive):
+        progress(i / len(comparison.table.sensitive), "training a classifier")
+        values = {}
+        for name in _TRIO:
+            values[name] = finite(float(measures.build(name, {"target": column.name}).compute(comparison)))
+        found.append(
+            AccuracyEvidence(
+                target=column.name,
+                classifier=CLASSIFIERS[DEFAULT_CLASSIFIER].removeprefix("a "),
+                majority=values[_TRIO[0]],
+                release=values[_TRIO[1]],
+                original=values[_TRIO[2]],
+            )
+        )
+    return tuple(found)

@@ -21,7 +21,7 @@ from hushtable.release.evidence import PRICE
 from hushtable.release.exposure import Exposure
 from hushtable.release.recode import forms_shown
 from hushtable.release.written import Written
-from hushtable.report.content.report import Provenance, Published, Treatment
+from hushtable.report.content.report import Handling, Provenance, PublishedFile
 from hushtable.report.gather.words import parameter_words, summary_of
 from hushtable.report.signature import file_digest
 from hushtable.schema.columns import Missing
@@ -85,7 +85,7 @@ def _maker(release: Released) -> tuple[str, str | None]:
     return str(told.get("hushtable", "")), (kept or {}).get("code_sha256")
 
 
-def treatment(release: Released, after: Exposure) -> Treatment:
+def treatment(release: Released, after: Exposure) -> Handling:
     """Describe sizes, suppression, and the meaning of an empty cell."""
     n, suppressed = release.records, release.n_suppressed
     limit = float(release.policy.get("suppression", 0.0))
@@ -93,7 +93,7 @@ def treatment(release: Released, after: Exposure) -> Treatment:
     counts = np.sort(after.counts)
     price = f" The policy publishes counts of the whole table. {PRICE}" if release.policy.get("publish") else ""
     half = np.searchsorted(np.cumsum(counts), counts.sum() / 2)
-    return Treatment(
+    return Handling(
         released=release.n_released,
         counterfeits=release.table.num_rows - release.n_released,
         suppressed=suppressed,
@@ -113,7 +113,7 @@ def treatment(release: Released, after: Exposure) -> Treatment:
     )
 
 
-def published_files(release: Released) -> tuple[Published, ...]:
+def published_files(release: Released) -> tuple[PublishedFile, ...]:
     """Return the files of a saved release with their SHA-256; none for a release that exists only in memory."""
     written = release.published
     if not isinstance(written, Written):
@@ -121,11 +121,11 @@ def published_files(release: Released) -> tuple[Published, ...]:
     return files_in(written.path.parent)
 
 
-def files_in(folder: Path) -> tuple[Published, ...]:
+def files_in(folder: Path) -> tuple[PublishedFile, ...]:
     """Return the files of a folder with their SHA-256."""
     files = sorted(file for file in folder.rglob("*") if file.is_file())
     return tuple(
-        Published(name=file.relative_to(folder).as_posix(), sha256=file_digest(file), size=file.stat().st_size)
+        PublishedFile(name=file.relative_to(folder).as_posix(), sha256=file_digest(file), size=file.stat().st_size)
         for file in files
     )
 

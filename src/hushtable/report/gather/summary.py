@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from hushtable.report.content.privacy import AttackEvidence
-from hushtable.report.content.report import Facts, Finding, Summary
+from hushtable.report.content.report import Facts, Summary, TemplateAnswer
 from hushtable.report.gather.limits import assumptions, not_promised
 from hushtable.report.numbers import count, percent
 
 __all__ = ["summary"]
 
 
-def summary(facts: Facts, findings: tuple[Finding, ...]) -> Summary:
+def summary(facts: Facts, findings: tuple[TemplateAnswer, ...]) -> Summary:
     """Summarize facts and findings for a reader who reads nothing else."""
     place, done = facts.provenance, facts.treatment
     ok = all(m.holds for m in facts.models)

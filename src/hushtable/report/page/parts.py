@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from hushtable.report.page.html import Child, Markup, tag
+from hushtable.report.html import Child, Markup, tag
 
 __all__ = ["bullets", "facts_table", "table"]
 

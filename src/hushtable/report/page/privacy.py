@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from hushtable.release.verify import needed_and_achieved
+from hushtable.report.charts.frame import Heading
 from hushtable.report.charts.intervals import Interval, interval_chart
 from hushtable.report.charts.pair import pair_chart
 from hushtable.report.content.privacy import ModelEvidence
 from hushtable.report.content.report import Report
+from hushtable.report.html import Markup, join, tag
 from hushtable.report.numbers import count, number, percent
-from hushtable.report.page.html import Markup, join, tag
 from hushtable.report.page.parts import bullets, table
 
 __all__ = ["adversaries_section", "attacks_section", "models_section", "risks_section"]
@@ -78,11 +79,13 @@ def risks_section(report: Report) -> Markup:
     fakes = " Counterfeits belong to nobody and are not counted." if facts.treatment.counterfeits else ""
     head = ["adversary", "highest before", "after", "average before", "after", "people at risk before", "after"]
     chart = pair_chart(
-        "class sizes",
-        "People by the size of their class",
+        Heading(
+            "class sizes",
+            "People by the size of their class",
+            "The share of people in classes of each size. In a class of n, "
+            f"the chance of finding a known person is 1 in n.{fakes}",
+        ),
         [(b.label, b.before, b.after) for b in facts.bands],
-        caption="The share of people in classes of each size. In a class of n, "
-        f"the chance of finding a known person is 1 in n.{fakes}",
         show=percent,
         scale=lambda share: f"{share:.0%}",
         head="people in the class",
@@ -98,11 +101,13 @@ def attacks_section(report: Report) -> Markup:
     parts: list[Markup | None] = []
     if tried:
         chart = interval_chart(
-            "attacks",
-            "Success of attacks compared with guessing",
+            Heading(
+                "attacks",
+                "Success of attacks compared with guessing",
+                "Dot: how often each adversary was right, with its 95% interval. Tick: how often the same guess is "
+                "right without the release. Numbers: right / guessing.",
+            ),
             [Interval(a.name, a.rate, a.low, a.high, a.baseline, a.above_baseline) for a in tried],
-            caption="Dot: how often each adversary was right, with its 95% interval. Tick: how often the same guess is "
-            "right without the release. Numbers: right / guessing.",
         )
         rows = [
             (

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from hushtable.report.content.report import Finding, Report
+from hushtable.report.content.report import Report, TemplateAnswer
+from hushtable.report.html import Child, Markup, join, tag
 from hushtable.report.numbers import count, percent
-from hushtable.report.page.html import Child, Markup, join, tag
 from hushtable.report.page.parts import bullets, facts_table
 
 __all__ = [
@@ -122,7 +122,7 @@ def findings_section(report: Report) -> Markup:
     return join(*(_finding(found) for found in report.findings))
 
 
-def _finding(found: Finding) -> Markup:
+def _finding(found: TemplateAnswer) -> Markup:
     kind = found.status.replace(" ", "-")
     return tag(
         "div",

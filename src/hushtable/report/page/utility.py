@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from hushtable.report.charts.bars import bar_chart
 from hushtable.report.charts.change import change_chart
+from hushtable.report.charts.frame import Heading
 from hushtable.report.charts.pair import pair_chart
 from hushtable.report.content.report import Report
 from hushtable.report.content.utility import ColumnEvidence
+from hushtable.report.html import Markup, join, tag
 from hushtable.report.numbers import count, number, percent
-from hushtable.report.page.html import Markup, join, tag
 from hushtable.report.page.parts import table
 
 __all__ = ["column_charts", "columns_section", "utility_section"]
@@ -59,10 +60,12 @@ def column_charts(column: ColumnEvidence, *, counterfeits: bool) -> Markup:
         # their values are published beside the people's; their cells are those of people who are counted
         counted = f"Records, {'with' if column.role == 'sensitive' else 'without'} counterfeits."
     drawn = pair_chart(
-        f"column {column.name}",
-        f"Distribution of {column.name} before and after",
+        Heading(
+            f"column {column.name}",
+            f"Distribution of {column.name} before and after",
+            f"{counted} {column.caption}",
+        ),
         [(bar.label, float(bar.before), float(bar.after)) for bar in column.bars],
-        caption=f"{counted} {column.caption}",
         show=count,
         scale=_short_count,
         head=column.name,
@@ -75,10 +78,12 @@ def column_charts(column: ColumnEvidence, *, counterfeits: bool) -> Markup:
     elif column.depths and column.height:
         parts.append(
             bar_chart(
-                f"depth {column.name}",
-                f"Generalization depth of {column.name}",
+                Heading(
+                    f"depth {column.name}",
+                    f"Generalization depth of {column.name}",
+                    _DEPTH if column.nodes else f"{_DEPTH} {_NARROWER}",
+                ),
                 [(_level(d.level, column), d.share) for d in column.depths],
-                caption=_DEPTH if column.nodes else f"{_DEPTH} {_NARROWER}",
                 show=percent,
                 scale=lambda share: f"{share:.0%}",
                 head=("level", "share of records"),
@@ -113,11 +118,13 @@ def utility_section(report: Report) -> Markup:
         parts += [
             tag("h3", "Correlations kept"),
             change_chart(
-                "associations",
-                "Association of pairs of columns before and after",
+                Heading(
+                    "associations",
+                    "Association of pairs of columns before and after",
+                    "Association of two columns (Cramér's V: 0 none, 1 complete). The average change of a pair is "
+                    f"{mean:.2f}.{more}",
+                ),
                 [(" × ".join(a.columns), a.before, a.after) for a in shown],
-                caption="Association of two columns (Cramér's V: 0 none, 1 complete). The average change of a pair is "
-                f"{mean:.2f}.{more}",
                 head="columns",
             ),
         ]

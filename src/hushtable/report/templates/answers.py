@@ -9,7 +9,7 @@ import numpy as np
 from hushtable.models.base import TOLERANCE
 from hushtable.release.verify import needed_and_achieved
 from hushtable.report.content.privacy import AttackEvidence, RecipientEvidence
-from hushtable.report.content.report import Facts, Finding
+from hushtable.report.content.report import Facts, TemplateAnswer
 from hushtable.report.numbers import count, number, percent
 from hushtable.risk.linkage import above
 
@@ -25,10 +25,10 @@ __all__ = [
 ]
 
 
-def models_hold(facts: Facts, question: str) -> Finding:
+def models_hold(facts: Facts, question: str) -> TemplateAnswer:
     """Whether every model of the policy holds."""
     broken = [m.model for m in facts.models if not m.holds]
-    return Finding(
+    return TemplateAnswer(
         question=question,
         answer=f"No: {', '.join(broken)}." if broken else "Yes, in every class of the published table.",
         status="not met" if broken else "met",
@@ -41,7 +41,7 @@ def models_hold(facts: Facts, question: str) -> Finding:
     )
 
 
-def highest_risk(facts: Facts, question: str, *, strict: bool) -> Finding:
+def highest_risk(facts: Facts, question: str, *, strict: bool) -> TemplateAnswer:
     """Whether anybody is above the threshold; ``strict`` makes it a condition instead of a remark."""
     risk = facts.risks[0]
     exposed = risk.after.share_at_risk or 0.0
@@ -52,7 +52,7 @@ def highest_risk(facts: Facts, question: str, *, strict: bool) -> Finding:
         status = "not met" if strict else "to judge"
     else:
         answer, status = f"Yes: it is {limit} {risk.threshold:g} for everybody.", "met"
-    return Finding(
+    return TemplateAnswer(
         question=question,
         answer=answer,
         status=status,
@@ -79,7 +79,7 @@ def _people_needed(threshold: float, comparison: str) -> str:
 
 def attacks_named(
     facts: Facts, names: Collection[str] | None, question: str, *, otherwise: str, extra: tuple[str, ...] = ()
-) -> Finding:
+) -> TemplateAnswer:
     """Whether attacks did better than guessing: those named, or all."""
     tried = [a for a in facts.attacks if names is None or a.name in names]
     lacking = [n for n in facts.attacks_not_run if names is None or n.name in names]
@@ -96,7 +96,7 @@ def attacks_named(
         answer = otherwise
     else:
         answer = "Unknown: none of these attacks was run."
-    return Finding(
+    return TemplateAnswer(
         question=question,
         answer=answer,
         status="met" if tried and not above else "to judge",
@@ -122,11 +122,11 @@ def attribute_models(facts: Facts) -> tuple[str, ...]:
     return tuple(f"{m.model}{f' on “{m.column}”' if m.column else ''} holds: {m.summary}" for m in found if m.holds)
 
 
-def identifiers_gone(facts: Facts, question: str) -> Finding:
+def identifiers_gone(facts: Facts, question: str) -> TemplateAnswer:
     """Whether direct identifiers were removed."""
     named = [c.name for c in facts.columns if c.role == "identifier"]
     left = [name for name in named if name in facts.treatment.columns]
-    return Finding(
+    return TemplateAnswer(
         question=question,
         answer="No."
         if left
@@ -138,7 +138,7 @@ def identifiers_gone(facts: Facts, question: str) -> Finding:
     )
 
 
-def utility_kept(facts: Facts, question: str) -> Finding:
+def utility_kept(facts: Facts, question: str) -> TemplateAnswer:
     """What the release is still good for."""
     evidence = [
         f"“{c.name}”: {c.treatment}"
@@ -154,7 +154,7 @@ def utility_kept(facts: Facts, question: str) -> Finding:
     evidence += [
         f"{m.name}: {number(m.value)} ({m.better} is better)." for m in facts.measures if m.name == "query-error"
     ]
-    return Finding(
+    return TemplateAnswer(
         question=question,
         answer="A person has to judge this for the intended use, based on these numbers.",
         status="to judge",
@@ -162,17 +162,17 @@ def utility_kept(facts: Facts, question: str) -> Finding:
     )
 
 
-def recipients_assessed(facts: Facts, question: str) -> Finding:
+def recipients_assessed(facts: Facts, question: str) -> TemplateAnswer:
     """What each recipient could do with data that it may already hold."""
     if not facts.recipients:
-        return Finding(
+        return TemplateAnswer(
             question=question,
             answer="No recipient is named, so no recipient's own data were considered.",
             status="to judge",
             evidence=("Name recipients and the columns that they may hold: hushtable report --about FILE.",),
         )
     exposed = [who.name for who in facts.recipients if who.share_at_risk or who.share_learnt]
-    return Finding(
+    return TemplateAnswer(
         question=question,
         answer=f"Not for {', '.join(exposed)}: see the evidence." if exposed else "Yes, for every recipient named.",
         status="to judge" if exposed else "met",
@@ -189,9 +189,11 @@ def recipients_assessed(facts: Facts, question: str) -> Finding:
     )
 
 
-def for_people(question: str, *points: str) -> Finding:
+def for_people(question: str, *points: str) -> TemplateAnswer:
     """Questions that no number answers."""
-    return Finding(question=question, answer="People have to decide the following.", status="to judge", evidence=points)
+    return TemplateAnswer(
+        question=question, answer="People have to decide the following.", status="to judge", evidence=points
+    )
 
 
 def _learnt(who: RecipientEvidence) -> str:

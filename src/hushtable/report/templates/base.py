@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from hushtable.params import Parametrised
-from hushtable.report.content.report import Facts, Finding, Report
+from hushtable.report.content.report import Facts, Report, TemplateAnswer
 from hushtable.risk.linkage import Comparison, Threshold
 
 if TYPE_CHECKING:
@@ -38,7 +38,7 @@ class Template(Parametrised, ABC):
     about: ClassVar[str] = ""
 
     @abstractmethod
-    def findings(self, facts: Facts) -> tuple[Finding, ...]:
+    def findings(self, facts: Facts) -> tuple[TemplateAnswer, ...]:
         """Answer the template's questions, the most important first."""
 
     def report(
@@ -122,7 +122,7 @@ class Template(Parametrised, ABC):
         OutputError
             If a file cannot be written.
         """
-        from hushtable.report.files import check_paths, write_report
+        from hushtable.report.page.page import check_paths, write_report
 
         check_paths(path)
         report = self.report(release, **options)

@@ -12,7 +12,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-from hushtable.report.content.report import Facts, Finding
+from hushtable.report.content.report import Facts, TemplateAnswer
 from hushtable.report.numbers import count, percent
 from hushtable.report.templates.answers import (
     attacks_named,
@@ -50,7 +50,7 @@ class EMA(Template):
         "re-identification of every person, compared with a threshold of 0.09."
     )
 
-    def findings(self, facts: Facts) -> tuple[Finding, ...]:
+    def findings(self, facts: Facts) -> tuple[TemplateAnswer, ...]:
         """Answer the template's questions."""
         return (
             highest_risk(facts, "Is the highest risk of re-identification at or below the threshold?", strict=True),
@@ -68,10 +68,10 @@ class EMA(Template):
         )
 
 
-def _method(facts: Facts) -> Finding:
+def _method(facts: Facts) -> TemplateAnswer:
     made, done = facts.provenance, facts.treatment
     quasi = ", ".join(f"“{c.name}”" for c in facts.columns if c.role == "quasi")
-    return Finding(
+    return TemplateAnswer(
         question="How was it anonymized?",
         answer=f"{made.algorithm}: {made.recoding}.",
         status="stated",

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-from hushtable.report.content.report import Facts, Finding
+from hushtable.report.content.report import Facts, TemplateAnswer
 from hushtable.report.templates.answers import attacks_named, highest_risk, identifiers_gone, models_hold, utility_kept
 from hushtable.report.templates.base import Template
 
@@ -37,7 +37,7 @@ class General(Template):
     title: ClassVar[str] = "Evidence of anonymization"
     about: ClassVar[str] = "For those who decide whether this table may be published, under any law."
 
-    def findings(self, facts: Facts) -> tuple[Finding, ...]:
+    def findings(self, facts: Facts) -> tuple[TemplateAnswer, ...]:
         """Answer the template's questions."""
         return (
             models_hold(facts, "Does the release keep the promises of its policy?"),

@@ -11,7 +11,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-from hushtable.report.content.report import Facts, Finding
+from hushtable.report.content.report import Facts, TemplateAnswer
 from hushtable.report.templates.answers import (
     attacks_named,
     for_people,
@@ -50,7 +50,7 @@ class HIPAA(Template):
         "methods and results that the rule requires the expert to document."
     )
 
-    def findings(self, facts: Facts) -> tuple[Finding, ...]:
+    def findings(self, facts: Facts) -> tuple[TemplateAnswer, ...]:
         """Answer the template's questions."""
         return (
             highest_risk(facts, "Is the risk very small for every individual?", strict=True),

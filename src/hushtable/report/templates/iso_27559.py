@@ -11,7 +11,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-from hushtable.report.content.report import Facts, Finding
+from hushtable.report.content.report import Facts, TemplateAnswer
 from hushtable.report.templates.answers import (
     attacks_named,
     for_people,
@@ -49,7 +49,7 @@ class ISO27559(Template):
         "identifiable people are in that context, and who governs the release afterwards."
     )
 
-    def findings(self, facts: Facts) -> tuple[Finding, ...]:
+    def findings(self, facts: Facts) -> tuple[TemplateAnswer, ...]:
         """Answer the template's questions."""
         return (
             recipients_assessed(facts, "Context: is identifiability acceptable for each recipient?"),

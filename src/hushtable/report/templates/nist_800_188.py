@@ -11,7 +11,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-from hushtable.report.content.report import Facts, Finding
+from hushtable.report.content.report import Facts, TemplateAnswer
 from hushtable.report.numbers import count
 from hushtable.report.templates.answers import (
     attacks_named,
@@ -49,7 +49,7 @@ class NIST800188(Template):
         "attempts at re-identification, data quality, and what remains to be decided by people."
     )
 
-    def findings(self, facts: Facts) -> tuple[Finding, ...]:
+    def findings(self, facts: Facts) -> tuple[TemplateAnswer, ...]:
         """Answer the questions that the data can answer, and name the others."""
         return (
             identifiers_gone(facts, "Were direct identifiers removed?"),
@@ -76,12 +76,12 @@ class NIST800188(Template):
         )
 
 
-def _quasi(facts: Facts) -> Finding:
+def _quasi(facts: Facts) -> TemplateAnswer:
     quasi = [c for c in facts.columns if c.role == "quasi"]
     plain = [c.name for c in facts.columns if c.role == "insensitive"]
     evidence = [f"“{c.name}” ({c.kind}, {count(c.distinct)} distinct values): {c.treatment}." for c in quasi]
     evidence += [f"“{name}” was considered harmless and is published unchanged." for name in plain]
-    return Finding(
+    return TemplateAnswer(
         question="Were quasi-identifiers found and transformed?",
         answer=f"{len(quasi)} columns were treated as quasi-identifiers; people have to judge whether these are all.",
         status="to judge",

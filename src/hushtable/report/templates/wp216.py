@@ -10,7 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-from hushtable.report.content.report import Facts, Finding
+from hushtable.report.content.report import Facts, TemplateAnswer
 from hushtable.report.numbers import count, percent
 from hushtable.report.templates.answers import (
     attacks_named,
@@ -51,7 +51,7 @@ class WP216(Template):
         "out, the opinion asks for a thorough evaluation of the remaining risk."
     )
 
-    def findings(self, facts: Facts) -> tuple[Finding, ...]:
+    def findings(self, facts: Facts) -> tuple[TemplateAnswer, ...]:
         """Answer the three questions, then others that a reader asks."""
         done = facts.treatment
         alone = next((b for b in facts.bands if b.least == 1), None)

@@ -10,6 +10,7 @@ from nicegui import ui
 from hushtable import registry
 from hushtable.io.figures import number, share
 from hushtable.linked.risk import MEANINGS
+from hushtable.report.charts.frame import Heading
 from hushtable.report.charts.intervals import Interval, interval_chart
 from hushtable.studio.explanations import summary
 from hushtable.studio.pages.layout import Page, which_run
@@ -127,7 +128,7 @@ def _results(found: dict[str, Any]) -> None:
             for name, e in tried.items()
             for low, high in [e["interval"]]
         ]
-        picture(interval_chart("attacks", T.ATTACKS_CHART, dots, caption=T.ATTACKS_CAPTION))
+        picture(interval_chart(Heading("attacks", T.ATTACKS_CHART, T.ATTACKS_CAPTION), dots))
     rows = []
     for name, entry in found["attacks"].items():
         low, high = entry["interval"]

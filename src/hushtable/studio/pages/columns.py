@@ -9,7 +9,7 @@ from nicegui import events, ui
 
 from hushtable.io.figures import share
 from hushtable.schema.columns import Role
-from hushtable.studio.grid import SCRIPT, Grid, added_uniqueness
+from hushtable.studio.grid import SCRIPT, GridState, added_uniqueness
 from hushtable.studio.overviews import known_overviews, quasi_of
 from hushtable.studio.pages.data import repeated
 from hushtable.studio.pages.layout import Page, needs
@@ -60,9 +60,9 @@ class _Columns:
         self._tell()
         after_showing(self._sizes)
 
-    def _grid(self) -> Grid:
+    def _grid(self) -> GridState:
         runs = runs_of(self.project)
-        return Grid(
+        return GridState(
             project=self.project.id,
             found=self.profile["columns"],
             settings=self.project.document()["columns"],

@@ -15,7 +15,7 @@ from hushtable.policy.faults import InvalidPolicy
 from hushtable.policy.text import read_yaml
 from hushtable.studio.pages.widgets import once_left
 
-__all__ = ["Form", "field_text", "parse_field"]
+__all__ = ["ParameterForm", "field_text", "parse_field"]
 
 
 def parse_field(param: Param, given: Any) -> Any:
@@ -99,7 +99,7 @@ def _choices(kind: Any) -> tuple[Any, ...]:
     return next((get_args(part) for part in _parts(kind) if get_origin(part) is Literal), ())
 
 
-class Form:
+class ParameterForm:
     """The fields of one registered class.
 
     Parameters

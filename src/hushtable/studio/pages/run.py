@@ -157,7 +157,7 @@ def _heading(project: Project, run: Run, deleted: Callable[[], Any]) -> None:
             left_out = share(summary["suppressed"] / max(summary["records"], 1))
             text(
                 f"{summary['released']:,} of {summary['records']:,} records in {summary['classes']:,} classes; "
-                f"{left_out} left out; {facts['seconds']:.1f} s",
+                f"{left_out} suppressed; {facts['seconds']:.1f} s",
                 "div",
                 "ht-soft",
             )

@@ -158,7 +158,7 @@ def attempted() -> Iterator[None]:
 
 
 def once_left(field: ui.element, changed: Callable[[], Any]) -> None:
-    """Call ``changed`` when a field is left or Enter is pressed, not at every keystroke: half a number is no number.
+    """Call ``changed`` when a field is left or Enter is pressed, not at every keystroke: half a number is not a number.
 
     The browser reports the new value separately; the callback runs after it.
     """

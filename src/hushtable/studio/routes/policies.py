@@ -11,7 +11,7 @@ from fastapi.responses import FileResponse
 from hushtable.errors import UsageError
 from hushtable.studio import views
 from hushtable.studio.projects import Project
-from hushtable.studio.rest_models import ColumnChange, ColumnLook, JobView, PolicyText
+from hushtable.studio.rest_models import ColumnChange, ColumnLook, JobView, PolicyBody
 from hushtable.studio.routes.route_types import ProjectId, Seen, job_view, new_router
 from hushtable.studio.service import CATALOGUES, Studio
 
@@ -50,7 +50,7 @@ def _add_settings(router: APIRouter, studio: Studio) -> None:
         return state(find(project))
 
     @router.put("/projects/{project}/policy")
-    def replace_policy(project: ProjectId, body: PolicyText, seen: Seen = None) -> dict[str, Any]:
+    def replace_policy(project: ProjectId, body: PolicyBody, seen: Seen = None) -> dict[str, Any]:
         """Replace the whole policy."""
         studio.set_policy(find(project), body.yaml, seen=seen)
         return state(find(project))

@@ -4,27 +4,39 @@ from __future__ import annotations
 
 import json
 import shutil
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
-from hushtable.errors import DataError
+from hushtable.arrays import FloatArray, IntArray
+from hushtable.errors import DataError, HushtableError
+from hushtable.hierarchy.base import Coded, Hierarchy
+from hushtable.hierarchy.check import check_column
+from hushtable.hierarchy.spec import parse_hierarchy
+from hushtable.hierarchy.taxonomy import write_csv
 from hushtable.io.atomic import atomic_write_text
 from hushtable.io.excel import sheet_names
 from hushtable.io.files import read_table, write_table
 from hushtable.io.json_values import plain
+from hushtable.io.text import to_labels
 from hushtable.policy.starter import starter_policy
 from hushtable.policy.text import read_yaml, write_yaml
+from hushtable.schema.columns import Format, Kind
+from hushtable.schema.prepare import Prepared, prepare
 from hushtable.schema.profile import profile
 from hushtable.studio.home import inside
-from hushtable.studio.overviews import quasi_of
+from hushtable.studio.overviews import FILE, known_overviews, overview_key, quasi_of
 from hushtable.studio.paging import write_paged
 from hushtable.studio.projects import Project
 from hushtable.studio.tasks import Report
 from hushtable.studio.uploads import check_unpacked
-from hushtable.studio.work.columns import keep_overviews, overview_of
-from hushtable.studio.work.sparks import sparks_of
+from hushtable.studio.views import hierarchy_file
+from hushtable.studio.work.sparks import numbers_of_values, sparks_of
+from hushtable.studio.work.tables import column_of
 
 __all__ = ["open_example", "open_query", "open_upload"]
 
@@ -94,7 +106,7 @@ def open_query(project: Project, report: Report, file: str) -> dict[str, Any]:
     file : str
         File with the address and the query, below the project's folder; it is deleted.
     """
-    from hushtable.io.sql.access import read_sql
+    from hushtable.io.sql import read_sql
 
     handed = inside(project.folder, file)
     asked = json.loads(handed.read_text(encoding="utf-8"))
@@ -122,7 +134,7 @@ def _accept(project: Project, report: Report, table: pa.Table, file: Path, name:
     report(0.85, "keeping it")
     view = table.rename_columns([f"c{i}" for i in range(table.num_columns)])
     folder = project.folder / "data"
-    # what takes long comes first: whoever is stopped in it leaves the project as it was
+    # slow work comes first: if it is stopped, the project is unchanged
     write_paged(view, folder / ".new-preview")
     shutil.copyfile(file, folder / f".new-{name}")
     (folder / ".new-preview").rename(project.folder / "preview.parquet")
@@ -132,10 +144,216 @@ def _accept(project: Project, report: Report, table: pa.Table, file: Path, name:
     atomic_write_text(project.folder / "sparks.json", json.dumps(sparks))
     keep_overviews(project, overviews)
     project.note(data=name, origin=origin, linked=False, rows=table.num_rows, columns=table.column_names)
-    # last: whoever is killed before it leaves a project with the data that its facts name
+    # last: if the process is killed before, the project still has the data that its facts name
     for old in folder.iterdir():
         if old.is_dir():
             shutil.rmtree(old)  # linked tables
         elif not old.name.startswith(".") and old.name != name:
             old.unlink()
     return {"rows": table.num_rows, "columns": table.column_names}
+
+
+# One column for the hierarchy editor: its values, their distribution, and the effect of a hierarchy.
+
+
+_BINS = 40
+_VALUES = 500
+_SHOWN = 60
+
+
+def look_at_column(
+    project: Project, report: Report, column: str, hierarchy: Any = None, *, given: bool = False
+) -> dict[str, Any]:
+    """Describe a column and try a hierarchy on it.
+
+    Parameters
+    ----------
+    column : str
+    hierarchy : Any
+        As in a policy. Defaults to the policy's own if not ``given``.
+
+    Returns
+    -------
+    dict
+        ``values`` (the most frequent ones), ``histogram`` (of numbers and dates), ``levels`` (labels of some values,
+        level by level), ``cuts`` (where the finest intervals begin), ``problems``.
+    """
+    document = project.document()
+    settings = document["columns"].get(column, {})
+    ready = _ready(column_of(project, column), document, column)
+    counts = ready.counts()
+    found: dict[str, Any] = {
+        "column": column,
+        "kind": str(ready.kind),
+        "distinct": len(ready.values),
+        "missing": ready.missing,
+        **_values(ready, counts),
+        "histogram": _histogram(ready, counts),
+        "levels": [],
+        "nodes": [],
+        "cuts": [],
+        "problems": [],
+    }
+    wanted = hierarchy if given else settings.get("hierarchy")
+    try:
+        recipe = _recipe(project, wanted, column)
+        found |= _tried(recipe, ready, counts, column)
+        if not given and not found["problems"]:
+            coded = recipe.code(ready.values, ready.kind, missing=ready.missing > 0, column=column, counts=counts)
+            write_csv(coded, hierarchy_file(project, column))
+    except HushtableError as error:
+        found["problems"] = [str(error)]
+    return found
+
+
+def look_at_hierarchies(project: Project, report: Report) -> dict[str, Any]:
+    """Try the hierarchies of all quasi-identifiers whose overview is not known yet, and store the results."""
+    document = project.document()
+    known = known_overviews(project)
+    missing = [name for name in quasi_of(document) if name not in known]
+    for done, name in enumerate(missing):
+        report(done / len(missing), f"{done} of {len(missing)} columns")
+        known[name] = overview_of(project, document, name, column_of(project, name))
+        keep_overviews(project, known)
+    return {"columns": len(missing)}
+
+
+def keep_overviews(project: Project, known: Mapping[str, Any]) -> None:
+    """Store the overviews of hierarchies, by column."""
+    atomic_write_text(project.folder / FILE, json.dumps(plain(dict(known)), allow_nan=False))
+
+
+def overview_of(project: Project, document: Mapping[str, Any], column: str, cells: pa.ChunkedArray) -> dict[str, Any]:
+    """Return the labels of each level, one value's labels, and the problems of a hierarchy."""
+    return {"key": overview_key(project, document, column), **_overview(project, document, column, cells)}
+
+
+def _overview(project: Project, document: Mapping[str, Any], column: str, cells: pa.ChunkedArray) -> dict[str, Any]:
+    try:
+        ready = _ready(cells, document, column)
+        counts = ready.counts()
+        recipe = _recipe(project, document["columns"][column].get("hierarchy"), column)
+        missing = ready.missing > 0
+        result = check_column(recipe, ready.values, ready.kind, missing=missing, column=column, counts=counts)
+        if not result.ok:
+            return {"nodes": [], "example": [], "problems": list(result.problems)}
+        coded = recipe.code(ready.values, ready.kind, missing=missing, column=column, counts=counts)
+    except HushtableError as error:
+        return {"nodes": [], "example": [], "problems": [str(error)]}
+    return {"nodes": list(result.nodes), "example": _example(coded, counts), "problems": []}
+
+
+def _example(coded: Coded, counts: IntArray) -> list[str]:
+    """Return the labels of a frequent value, level by level."""
+    first = int(coded.missing)
+    if coded.size <= first:
+        return []
+    code = first + int(np.argmax(counts[: coded.size - first])) if len(counts) else first
+    return [str(coded.labels[h][coded.levels[h][code]]) for h in range(coded.height + 1)]
+
+
+def _ready(cells: pa.ChunkedArray, document: Mapping[str, Any], column: str) -> Prepared:
+    settings = document["columns"].get(column, {})
+    return prepare(
+        cells,
+        name=column,
+        kind=Kind(settings["kind"]) if "kind" in settings else None,
+        missing_values=tuple(document.get("missing_values", ())),
+        order=tuple(settings.get("order", ())),
+        format=Format(settings["format"]) if "format" in settings else None,
+    )
+
+
+def _recipe(project: Project, spec: Any, column: str) -> Hierarchy:
+    recipe = parse_hierarchy(spec, column, project.folder)
+    if getattr(recipe, "file", None):
+        inside(project.folder, recipe.file)  # type: ignore[attr-defined]
+    return recipe
+
+
+def _values(ready: Prepared, counts: IntArray) -> dict[str, Any]:
+    first = np.argsort(-counts, kind="stable")[:_VALUES]
+    text = to_labels(ready.values).take(pa.array(first)).to_pylist()
+    return {"values": [[label, int(counts[i])] for label, i in zip(text, first.tolist(), strict=True)]}
+
+
+def _histogram(ready: Prepared, counts: IntArray) -> dict[str, Any] | None:
+    numbers = numbers_of_values(ready)
+    if numbers is None or not len(numbers):
+        return None
+    finite = np.isfinite(numbers)
+    if not finite.any():
+        return None
+    edges = _edges(numbers[finite])
+    if edges is None:
+        return None
+    heights, _ = np.histogram(numbers[finite], bins=edges, weights=counts[finite])
+    shown = edges.tolist()
+    if ready.kind is Kind.DATE:
+        days = pa.array(np.floor(edges).astype(np.int32)).cast(pa.date32())
+        return {"heights": heights.tolist(), "edges": shown, "labels": pc.strftime(days, "%Y-%m-%d").to_pylist()}
+    return {"heights": heights.tolist(), "edges": shown, "labels": [f"{edge:g}" for edge in shown]}
+
+
+def _edges(numbers: FloatArray) -> FloatArray | None:
+    """Return bars of equal width, or None if the numbers are too far apart, or too close for their size, to draw."""
+    low, high = float(numbers.min()), float(numbers.max())
+    low, high = (low - 0.5, high + 0.5) if low == high else (low, high)
+    with np.errstate(over="ignore", invalid="ignore"):
+        edges = np.linspace(low, high, min(_BINS, len(numbers)) + 1)
+    return edges if (np.diff(edges) > 0).all() else None
+
+
+def _tried(recipe: Hierarchy, ready: Prepared, counts: IntArray, column: str) -> dict[str, Any]:
+    missing = ready.missing > 0
+    result = check_column(recipe, ready.values, ready.kind, missing=missing, column=column, counts=counts)
+    found: dict[str, Any] = {
+        "nodes": list(result.nodes),
+        "problems": list(result.problems),
+        "uncovered": result.uncovered_values,
+    }
+    if not result.ok:
+        return found
+    coded = recipe.code(ready.values, ready.kind, missing=missing, column=column, counts=counts)
+    return {**found, "levels": _levels(coded), "cuts": _cuts(coded, ready), "tree": _tree(coded)}
+
+
+def _levels(coded: Coded) -> list[list[str | None]]:
+    """Return evenly spaced values with their label on each level, the value first."""
+    some = np.unique(np.linspace(0, coded.size - 1, min(_SHOWN, coded.size)).astype(np.int64))
+    return [[coded.labels[h][coded.levels[h][code]] for h in range(coded.height + 1)] for code in some.tolist()]
+
+
+def _cuts(coded: Coded, ready: Prepared) -> list[list[float]]:
+    """Return the starts of intervals, level by level from the finest: the first number of every node."""
+    if numbers_of_values(ready) is None or coded.size - coded.missing == 0:
+        return []
+    numbers = np.asarray(
+        (coded.values.cast(pa.int32()) if ready.kind is Kind.DATE else coded.values).to_numpy(zero_copy_only=False),
+        dtype=np.float64,
+    )
+    cuts = []
+    for level in coded.levels[1:-1]:
+        nodes = level[int(coded.missing) :]
+        opens = np.flatnonzero(np.diff(nodes) != 0) + 1
+        cuts.append(numbers[opens].tolist()[:200])
+    return cuts
+
+
+def _tree(coded: Coded) -> Any:
+    """Return the hierarchy as nested labels for the tree editor, or None if it is too large to edit manually."""
+    if coded.size > _VALUES or coded.height < 1:
+        return None
+    values = [c for c in range(coded.size) if not (coded.missing and c == 0)]
+
+    def below(codes: list[int], height: int) -> Any:
+        if height == 0:
+            return [coded.labels[0][c] for c in codes]
+        groups: dict[int, list[int]] = {}
+        for code in codes:
+            groups.setdefault(int(coded.levels[height][code]), []).append(code)
+        if height == 1 and all(len(g) == 1 for g in groups.values()):
+            return [coded.labels[0][c] for c in codes]
+        return {str(coded.labels[height][node]): below(members, height - 1) for node, members in groups.items()}
+
+    return below(values, coded.height - 1)

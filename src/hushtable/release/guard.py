@@ -27,19 +27,19 @@ __all__ = ["Guard"]
 
 @dataclass(frozen=True)
 class Guard(Parametrised, ABC):
-    """Base of all guards: parameters as fields, and what is done at each of the three points; by default nothing.
+    """Base of all guards: parameters as fields, and one method for each of the three points, empty by default.
 
     Class attributes
     ----------------
     name : str
     answers : str
-        The name of the attack that the guard is against.
+        The name of the attack that the guard prevents.
     """
 
     answers: ClassVar[str] = ""
 
     def check(self, algorithm: Algorithm, model: AllOf, suppression: float) -> None:
-        """Refuse, before any data are read, what the guard cannot be combined with.
+        """Refuse incompatible settings before any data are read.
 
         Raises
         ------
@@ -56,15 +56,15 @@ class Guard(Parametrised, ABC):
         """
 
     def given(self, problem: Problem) -> Problem:
-        """Return what the algorithm is to be given instead."""
+        """Return the changed input of the algorithm."""
         return problem
 
     def grouped(self, problem: Problem, partition: Partition, recoding: Recoding, coins: Coins) -> Partition | None:
-        """Return the groups that are to be published instead; None where none satisfy the models."""
+        """Return the changed groups to publish; None if none satisfy the models."""
         return partition
 
     def recoded(self, problem: Problem, recoded: Recoded, coins: Coins) -> Recoded:
-        """Return the cells that are to be published instead."""
+        """Return the changed cells to publish."""
         return recoded
 
     def needs_merging(self, model: AllOf, why: str) -> None:

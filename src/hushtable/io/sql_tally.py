@@ -1,8 +1,8 @@
-"""Counting where the data is: a database groups and counts its own rows, and only totals leave it.
+"""Counting inside a database: it groups and counts its own rows, and only totals leave it.
 
-No cell of a quasi-identifier leaves. Of each sensitive column, its distinct values leave with how often each occurs;
-of the classes, how many of them hold which values how often. Classes of equal composition are counted together and have
-no order.
+No cell of a quasi-identifier leaves it. What leaves it are the distinct values of each sensitive column with their
+frequencies, and the compositions of classes with theirs. Classes of equal composition are counted together and have no
+order.
 """
 
 from __future__ import annotations
@@ -18,13 +18,13 @@ import pyarrow.compute as pc
 from hushtable.arrays import IntArray
 from hushtable.errors import DataError
 from hushtable.io.dictionaries import value_type
-from hushtable.io.sql.access import database_at
-from hushtable.io.sql.base import Ask, Database, no_rows
-from hushtable.io.sql.place import SqlPlace
-from hushtable.io.sql.text import quoted
+from hushtable.io.sql import database_at
+from hushtable.io.sql_base import Ask, Database, no_rows
+from hushtable.io.sql_place import SqlPlace
+from hushtable.io.sql_text import quoted
 from hushtable.io.text import is_text, type_words
 
-__all__ = ["Counted", "Tally", "tally"]
+__all__ = ["SensitiveTally", "Tally", "tally"]
 
 _ROWS = quoted("hushtable rows")
 """No user's table has this name."""
@@ -36,7 +36,7 @@ _SPACES = "\t\n\x0b\x0c\r\x1c\x1d\x1e\x1f \x85\xa0\u1680\u2028\u2029\u202f\u205f
 
 
 @dataclass(frozen=True)
-class Counted:
+class SensitiveTally:
     """One sensitive column.
 
     Attributes
@@ -46,7 +46,7 @@ class Counted:
     times : int64 array
         How often each occurs, in units.
     classes, codes, units : int64 arrays
-        Which class holds which of the values how often.
+        How often each class has each of the values.
     """
 
     values: pa.Array
@@ -64,17 +64,17 @@ class Tally:
     ----------
     units : int64 array
         The size of each class, in units; classes have no order.
-    sensitive : dict of str to Counted
+    sensitive : dict of str to SensitiveTally
     unit : int
         Units per person.
     nobody : int
-        Rows that do not say whose they are.
+        Number of rows without a person.
     ambiguous : bool
-        Whether names of people differ in surrounding spaces only, or in how their letters are stored.
+        Whether names of people differ only in surrounding spaces or in the encoding of letters.
     """
 
     units: IntArray
-    sensitive: dict[str, Counted]
+    sensitive: dict[str, SensitiveTally]
     unit: int = 1
     nobody: int = 0
     ambiguous: bool = False
@@ -95,9 +95,9 @@ def tally(address: str, quasi: Sequence[str], sensitive: Sequence[str], entity: 
         With a table or a query.
     quasi, sensitive : sequence of str
     entity : str, optional
-        Column that identifies each row's person. A person's rows then weigh one person together.
+        Column that identifies each row's person. A person's rows then sum to one person.
     person_units : int
-        Units that a person with several rows has.
+        Units of a person with several rows.
 
     Raises
     ------
@@ -107,7 +107,7 @@ def tally(address: str, quasi: Sequence[str], sensitive: Sequence[str], entity: 
     Examples
     --------
     >>> import tempfile
-    >>> from hushtable.io.sql.access import write_sql
+    >>> from hushtable.io.sql import write_sql
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     address = f"duckdb:///{folder}/clinic.db?table=people"
     ...     write_sql(pa.table({"age": [30, 30, 41], "illness": ["flu", "flu", None]}), address)
@@ -143,7 +143,7 @@ def tally(address: str, quasi: Sequence[str], sensitive: Sequence[str], entity: 
         ]
         if not distinct[0].num_rows:
             raise no_rows(place)
-        # every value of every column has a number of its own: rank * columns + column
+        # every value of every column has a unique number: rank * columns + column
         some = " UNION ALL ".join(
             f"SELECT {cells}, dense_rank() OVER (ORDER BY v{j}) * {len(values)} + {j} AS r, {total} AS n "
             f"FROM {_ROWS} GROUP BY {cells}, v{j}"
@@ -159,7 +159,7 @@ def tally(address: str, quasi: Sequence[str], sensitive: Sequence[str], entity: 
 def _unfolded(
     place: SqlPlace, sensitive: Sequence[str], distinct: Sequence[pa.Table], alike: pa.Table, people: _People
 ) -> Tally:
-    """One entry per class again, of what came as how many classes are alike."""
+    """Expand counts of equal classes to one entry per class."""
     many = _ints(alike["c"])
     lengths = _ints(pc.list_value_length(alike["rs"]))
     ranks, counts = (_ints(pc.list_flatten(alike[name])) for name in ("rs", "ns"))
@@ -177,13 +177,13 @@ def _unfolded(
             np.bincount(place_of[codes], counts[own], values.num_rows), _ints(values["n"])
         ):
             raise DataError(
-                f"{str(place)!r} does not give the same rows each time it is asked.",
+                f"{str(place)!r} does not return the same rows each time.",
                 code="unstable-query",
-                hint="Leave random choices and samples out of the query, or store its answer in a table.",
+                hint="Remove random choices and samples from the query, or store its result in a table.",
             )
         column = values.column(0)
         array = column.combine_chunks() if isinstance(column, pa.ChunkedArray) else column
-        found[name] = Counted(array, _ints(values["n"]), owner[own], place_of[codes], counts[own])
+        found[name] = SensitiveTally(array, _ints(values["n"]), owner[own], place_of[codes], counts[own])
     first = found[sensitive[0]]
     units = np.zeros(len(each), dtype=np.int64)
     np.add.at(units, first.classes, first.units)
@@ -195,10 +195,10 @@ def _ints(column: pa.ChunkedArray) -> IntArray:
 
 
 def _keys(field: pa.Field) -> list[str]:
-    """What to group by so that cells are equal as they are here: text byte by byte, and -0.0 apart from 0.0."""
+    """Expressions to group by so that cells compare as in hushtable: text byte by byte, and -0.0 unlike 0.0."""
     name, kind = f"{quoted('t')}.{quoted(field.name)}", value_type(field.type)
     if is_text(kind):
-        # a column may be declared to compare regardless of capitals or accents
+        # a column may be declared to compare regardless of case or accents
         return [f'CAST({name} AS varchar) COLLATE "C"']
     if pa.types.is_nested(kind) or pa.types.is_interval(kind) or pa.types.is_duration(kind):
         raise DataError(
@@ -214,7 +214,7 @@ def _keys(field: pa.Field) -> list[str]:
 def _people(
     ask: Ask, database: Database, source: str, field: pa.Field, values: Sequence[str], person_units: int
 ) -> tuple[_People, str]:
-    """What is known of the people, and how many units each row has."""
+    """Information about the people, and the units of each row."""
     if pa.types.is_floating(field.type):
         raise DataError(
             f"The entity column {field.name!r} holds numbers with a fraction.",

@@ -1,4 +1,4 @@
-"""DuckDB: Arrow comes out of it and goes into it without a detour."""
+"""DuckDB, which reads and writes Arrow directly."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from hushtable.errors import DataError, HushtableError, UsageError
 from hushtable.io.dictionaries import decode
 from hushtable.io.layout import Rows
 from hushtable.io.names import check_names
-from hushtable.io.sql.base import (
+from hushtable.io.sql_base import (
     Ask,
     Database,
     TableKeys,
@@ -26,16 +26,16 @@ from hushtable.io.sql.base import (
     no_rows,
     select_text,
 )
-from hushtable.io.sql.file import check_file, check_writable_file, failed_write, new_file
-from hushtable.io.sql.place import SqlPlace
-from hushtable.io.sql.text import quoted
+from hushtable.io.sql_file import check_file, check_writable_file, failed_write, new_file
+from hushtable.io.sql_place import SqlPlace
+from hushtable.io.sql_text import quoted
 
 __all__ = ["DuckDatabase"]
 
-# no extension is fetched from the network, whatever a query asks for
+# no query may fetch an extension from the network
 _CONFIG = {"autoinstall_known_extensions": "false"}
 
-# it would be drawn on stdout, in the middle of what is printed there
+# it would be drawn on stdout, within other output
 _QUIET = "SET enable_progress_bar = false"
 
 
@@ -100,7 +100,7 @@ class DuckDatabase(Database):
 
     @contextmanager
     def answering(self, place: SqlPlace) -> Iterator[Ask]:
-        """Nobody can write to a file that is open for reading."""
+        """Nothing can write to a file that is open for reading."""
         with self.reading(place) as session:
 
             def ask(text: str) -> pa.Table:
@@ -114,7 +114,7 @@ class DuckDatabase(Database):
         return f"nfc_normalize(trim({text}, '{spaces}'))"
 
     def exists(self, place: SqlPlace) -> bool:
-        """Look the name up; a file that is not there holds none."""
+        """Look up the name; a missing file has no tables."""
         if not place.path.exists():
             return False
         with self.reading(place) as session, _said(place):
@@ -142,7 +142,7 @@ class DuckDatabase(Database):
 
     @contextmanager
     def reading(self, place: SqlPlace) -> Iterator[Any]:
-        """Open the file so that nobody can write to it."""
+        """Open the file so that nothing can write to it."""
         duckdb = driver("duckdb", "Reading DuckDB")
         check_file(place)
         if place.query is not None:
@@ -156,7 +156,7 @@ class DuckDatabase(Database):
                 hint="It may be open for writing elsewhere, of a newer version of DuckDB, or not a DuckDB file.",
             ) from None
         with closing(session):
-            # the zone that instants are shown in must not depend on the machine
+            # the time zone of timestamps must not depend on the machine
             session.execute("SET TimeZone = 'UTC'")
             session.execute(_QUIET)
             yield session
@@ -210,7 +210,7 @@ def _exists(session: Any, place: SqlPlace, kind: str = "%") -> bool:
 
 @contextmanager
 def _said(place: SqlPlace) -> Iterator[None]:
-    """What DuckDB says, without what it quotes of the rows."""
+    """DuckDB's message, without quoted rows."""
     duckdb = driver("duckdb", "Reading DuckDB")
     try:
         yield
@@ -220,7 +220,7 @@ def _said(place: SqlPlace) -> Iterator[None]:
         raise DataError(
             f"{str(place)!r} cannot be read: {_kind(error)}.",
             code="query-failed",
-            hint="Check the names of table and columns; values that do not convert are named by no message.",
+            hint="Check the names of table and columns; messages never show values that cannot be converted.",
         ) from None
 
 

@@ -10,7 +10,7 @@ import pyarrow.compute as pc
 
 from hushtable.errors import DataError, OutputError
 from hushtable.io.dictionaries import value_type
-from hushtable.io.sql.text import quoted
+from hushtable.io.sql_text import quoted
 from hushtable.io.text import is_text, type_words
 
 __all__ = ["PgColumn", "check_text", "column_of", "pg_type", "read_pg_column"]
@@ -21,7 +21,7 @@ _TYPES = {
     701: pa.float64(), 1082: pa.date32(), 1083: pa.time64("us"), 1114: pa.timestamp("us"),
     1184: pa.timestamp("us", "UTC"), 2950: pa.string(),
 }  # fmt: skip
-"""By the server's numbers of its own types, which never change."""
+"""Types by the server's type numbers, which never change."""
 
 _NUMERIC = 1700
 _WIDEST = 38
@@ -36,12 +36,12 @@ class PgColumn:
 
 
 def column_of(session: Any, relation: str, described: Any) -> PgColumn:
-    """Return a column with its type; numbers of no declared precision are looked at.
+    """Return a column with its type; numbers without a declared precision are examined.
 
     Raises
     ------
     DataError
-        If the type is a list, a range or another one that is no number, date or text.
+        If the type is a list, a range or anything else but a number, date or text.
     """
     name, code = described.name, described.type_code
     if code in _TYPES:
@@ -52,7 +52,7 @@ def column_of(session: Any, relation: str, described: Any) -> PgColumn:
     if kind == "e":
         return PgColumn(name, pa.string())
     raise DataError(
-        f"Column {name!r} is of PostgreSQL's type {word}, which is no number, date or text.",
+        f"Column {name!r} has PostgreSQL's type {word}, which is not a number, date or text.",
         code="unsupported-type",
         hint="Convert it in a query, for example with CAST(... AS text).",
     )
@@ -78,7 +78,7 @@ def _numeric(session: Any, relation: str, described: Any) -> pa.DataType:
 
 
 def read_pg_column(column: PgColumn, values: list[Any]) -> pa.Array:
-    """Return what the driver gives as an Arrow array.
+    """Return the driver's values as an Arrow array.
 
     Examples
     --------
@@ -102,7 +102,7 @@ def read_pg_column(column: PgColumn, values: list[Any]) -> pa.Array:
 
 
 def pg_type(field: pa.Field) -> str:
-    """Return the PostgreSQL type that holds a column.
+    """Return the PostgreSQL type for a column.
 
     Examples
     --------

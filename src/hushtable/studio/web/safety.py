@@ -14,9 +14,9 @@ from urllib.parse import parse_qsl, quote, urlencode
 from starlette.requests import ClientDisconnect
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from hushtable.studio.access import Access
+from hushtable.studio.web.access import Access
 
-__all__ = ["Guard", "security_headers", "with_nonce"]
+__all__ = ["RequestGuard", "security_headers", "with_nonce"]
 
 _SAFE = ("GET", "HEAD", "OPTIONS")
 _SMALL = 20 * 2**20
@@ -30,7 +30,7 @@ _REFUSALS = {
 }
 
 
-class Guard:
+class RequestGuard:
     """Admit only requests to this machine's name, from the studio's own pages, and with the session's token.
 
     Parameters
@@ -107,7 +107,7 @@ class Guard:
         began at another site, such as a link in a mail program.
         """
         rest = [(k, v) for k, v in parse_qsl(scope.get("query_string", b"").decode("latin-1")) if k != "token"]
-        # never a host of somebody's choice: browsers take a backslash for a slash, and a second one begins a host
+        # never an attacker's host: browsers take a backslash for a slash, and a second one begins a host
         target = "/" + quote(scope["path"].lstrip("/")) + (f"?{urlencode(rest)}" if rest else "")
         safe = html.escape(target)
         onward = f'<meta http-equiv="refresh" content="0;url={safe}">'
@@ -136,7 +136,7 @@ class Guard:
         try:
             await self.app(scope, counted, send)
         except ClientDisconnect:
-            # the app saw the end of the body that was cut off; whoever hung up by themselves needs no answer
+            # the app saw the end of the truncated body; a client that disconnected needs no answer
             if seen > limit and not send.started:
                 await self._refuse(send, headers, "large")
 
@@ -208,7 +208,7 @@ async def _respond(send: Send, status: int, body: bytes, kind: str, headers: Map
     await send({"type": "http.response.body", "body": body})
 
 
-# The headers of every response: no other origin may be loaded, embedded in, or told anything.
+# The headers of every response: no other origin may be loaded, embed the studio, or receive anything.
 
 
 _SCRIPT = re.compile(rb"<script(?=[\s>])")

@@ -1,7 +1,7 @@
-"""SQL as text: names quoted safely, and queries that only read told from all others.
+"""SQL as text: safely quoted names, and a check that queries only read.
 
-The databases themselves are asked to read only; this check gives the reason in words, before anything is opened, and
-sees to it that a query stays one query when it is put into another.
+The database sessions are read-only as well; this check explains a refusal before anything is opened, and ensures that a
+query stays one query when it is embedded in another.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ __all__ = ["one_select", "quoted"]
 
 _READS = ("select", "with", "values", "from")
 
-# what has no meaning of its own: comments, texts, quoted names and PostgreSQL's dollar quotes
+# tokens without syntax: comments, texts, quoted names and PostgreSQL's dollar quotes
 _SKIPPED = re.compile(
     r"""--[^\n]*
     | /\*.*?\*/
@@ -27,7 +27,7 @@ _SKIPPED = re.compile(
 
 
 def quoted(name: str) -> str:
-    """Return a name as SQL takes it, whatever is in it.
+    """Return a name quoted for SQL, whatever its characters.
 
     Examples
     --------
@@ -38,7 +38,7 @@ def quoted(name: str) -> str:
 
 
 def one_select(query: str) -> str:
-    """Return the query without what follows its end; refuse everything but one query that reads.
+    """Return the query without its terminator; refuse everything but a single query that reads.
 
     Raises
     ------
@@ -53,7 +53,7 @@ def one_select(query: str) -> str:
     hushtable.errors.UsageError: The query is more than one statement. Give one SELECT.
     """
     if "\0" in query:
-        raise _refused("holds a zero byte", "Remove it.")
+        raise _refused("contains a zero byte", "Remove it.")
     bare = _SKIPPED.sub(lambda found: (" " if found[0][0] in "-/" else "x") * len(found[0]), query)
     if re.search(r"['\"]|/\*|\*/", bare):
         raise _refused("has a quote or comment that does not end", "Close it.")
@@ -70,7 +70,7 @@ def one_select(query: str) -> str:
         raise _refused("has parentheses that do not match", "Close every one that is opened.")
     word = re.match(r"[\s(]*([A-Za-z]*)", bare)
     if word is None or word[1].lower() not in _READS:
-        raise _refused("is no SELECT", "Only queries that begin with SELECT, WITH, VALUES or FROM are run.")
+        raise _refused("is not a SELECT", "Only queries that begin with SELECT, WITH, VALUES or FROM are run.")
     return query[:end]
 
 

@@ -1,4 +1,4 @@
-"""Which table of which database: the address of a SQL table, checked."""
+"""The checked address of a database table."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from hushtable.errors import UsageError
-from hushtable.io.sql.text import one_select, quoted
+from hushtable.io.sql_text import one_select, quoted
 from hushtable.io.urls import DATABASES, Url
 
 __all__ = ["SqlPlace"]
@@ -21,9 +21,9 @@ class SqlPlace:
     Attributes
     ----------
     url : Url
-        Of the database, without what follows.
+        Address of the database alone.
     table, schema, query : str, optional
-        A table, in a schema where one is given, or a query.
+        A table, optionally in a schema, or a query.
 
     Examples
     --------
@@ -32,7 +32,7 @@ class SqlPlace:
     ('clinic.db', '"my people"')
     >>> SqlPlace.of("sqlite:///clinic.db?query=DROP TABLE people")
     Traceback (most recent call last):
-    hushtable.errors.UsageError: The query is no SELECT. Only queries that begin with SELECT, WITH, VALUES or FROM ...
+    hushtable.errors.UsageError: The query is not a SELECT. Only queries that begin with SELECT, WITH, VALUES or ...
     """
 
     url: Url
@@ -47,7 +47,7 @@ class SqlPlace:
         Raises
         ------
         UsageError
-            If it is no database's, names both a table and a query, or asks for more than a SELECT.
+            If it is not that of a database, names both a table and a query, or does more than a SELECT.
         """
         url = Url.of(address)
         if url.scheme not in DATABASES:
@@ -126,7 +126,7 @@ class SqlPlace:
         return quoted(self.table) if self.schema is None else f"{quoted(self.schema)}.{quoted(self.table)}"
 
     def may_be_read_by(self, other: SqlPlace) -> bool:
-        """Whether the other place is this table, or a query that names it, as far as their addresses tell."""
+        """Whether the other place is this table, or a query that names it, as far as their addresses show."""
         if self.url.scheme != other.url.scheme:
             return False
         if self.url.scheme == "postgresql":
@@ -138,7 +138,7 @@ class SqlPlace:
         return same and self._full_name() == other._full_name()
 
     def _full_name(self) -> tuple[str | None, str | None]:
-        """Schema and table as the database compares them: by default its own schema, in files whatever the capitals."""
+        """Schema and table as the database compares them: with its default schema, and in files ignoring case."""
         if self.url.scheme == "postgresql":
             return self.schema or "public", self.table
         return (self.schema or "main").casefold(), self.table and self.table.casefold()

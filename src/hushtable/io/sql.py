@@ -12,8 +12,8 @@ from hushtable.errors import DataError, UsageError
 from hushtable.io.batches import rebatch
 from hushtable.io.layout import Rows
 from hushtable.io.names import check_names
-from hushtable.io.sql.base import Database, TableKeys, Written
-from hushtable.io.sql.place import SqlPlace
+from hushtable.io.sql_base import Database, TableKeys, Written
+from hushtable.io.sql_place import SqlPlace
 from hushtable.io.urls import Source, Url, is_url, source_of
 from hushtable.params import typed
 
@@ -35,14 +35,14 @@ __all__ = [
 def database_at(place: SqlPlace) -> Database:
     """Return the kind of database that a place is in."""
     if place.url.scheme == "duckdb":
-        from hushtable.io.sql.duck import DuckDatabase
+        from hushtable.io.sql_duckdb import DuckDatabase
 
         return DuckDatabase()
     if place.url.scheme == "sqlite":
-        from hushtable.io.sql.lite import LiteDatabase
+        from hushtable.io.sql_sqlite import LiteDatabase
 
         return LiteDatabase()
-    from hushtable.io.sql.postgres import PostgresDatabase
+    from hushtable.io.sql_postgres import PostgresDatabase
 
     return PostgresDatabase()
 
@@ -67,9 +67,9 @@ def read_sql(
     ----------
     address : str
         ``duckdb:///file``, ``sqlite:///file`` or ``postgresql://user@host/database``; it may hold ``?table=NAME``,
-        ``&schema=NAME`` or ``?query=SELECT ...`` itself.
+        ``&schema=NAME`` or ``?query=SELECT ...``.
     table, query : str, optional
-        Instead of what the address says.
+        Instead of those in the address.
     columns : sequence of str, optional
         Read only these, in this order.
 
@@ -96,7 +96,7 @@ def read_sql(
 
 
 def _read(place: SqlPlace, columns: Sequence[str] | None, rows: int) -> Iterator[pa.RecordBatch]:
-    place.relation()  # what is wrong with an address is said before anything is opened
+    place.relation()  # report errors of the address before anything is opened
     return database_at(place).batches(place, columns, rows)
 
 
@@ -117,7 +117,7 @@ def iter_sql(address: str, columns: Sequence[str] | None = None, batch_rows: int
 
 
 def schema_address(address: str, schema: str | None) -> str:
-    """Return the address of a database with the schema whose tables are meant.
+    """Return the address of a database with the schema of the tables.
 
     Examples
     --------
@@ -135,7 +135,7 @@ def schema_address(address: str, schema: str | None) -> str:
     if schema is None or (place.url.scheme == "sqlite" and schema.casefold() == "main"):
         return address
     found = Url.of(address).with_options(schema=schema).secret()
-    SqlPlace.of(found)  # what is wrong with it is said before anything is opened
+    SqlPlace.of(found)  # report errors of the address before anything is opened
     return found
 
 
@@ -197,7 +197,7 @@ def sql_names(address: str) -> list[str]:
 
 
 def count_sql(address: str, most: int) -> int:
-    """Return how many rows a table has, or ``most`` where it has more: counting ends there.
+    """Return the number of rows of a table, or ``most`` if it has more: counting ends there.
 
     Examples
     --------
@@ -268,8 +268,8 @@ def writing_sql(tables: Sequence[tuple[SqlPlace, pa.Table | Rows]], *, overwrite
 
 
 def check_sql_target(place: SqlPlace, *, overwrite: bool) -> None:
-    """Refuse, before the work is done, a table that exists, or a database that cannot be reached or written."""
-    from hushtable.io.sql.base import exists_error
+    """Refuse a table that exists, or a database that cannot be reached or written, before any work."""
+    from hushtable.io.sql_base import exists_error
 
     database = database_at(place)
     database.check_writable(place.named())

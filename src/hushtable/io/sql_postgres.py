@@ -1,4 +1,4 @@
-"""PostgreSQL: read through a cursor on the server in a transaction that may not write, written with COPY."""
+"""PostgreSQL: read with a server-side cursor in a read-only transaction, written with COPY."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from hushtable.errors import DataError, HushtableError
 from hushtable.io.dictionaries import decode
 from hushtable.io.layout import Rows
 from hushtable.io.names import check_names
-from hushtable.io.sql.base import (
+from hushtable.io.sql_base import (
     FOREIGN,
     PRIMARY,
     Ask,
@@ -28,16 +28,16 @@ from hushtable.io.sql.base import (
     no_rows,
     select_text,
 )
-from hushtable.io.sql.file import failed_write
-from hushtable.io.sql.lite_types import moments
-from hushtable.io.sql.place import SqlPlace
-from hushtable.io.sql.postgres_types import PgColumn, check_text, column_of, pg_type, read_pg_column
-from hushtable.io.sql.text import quoted
+from hushtable.io.sql_file import failed_write
+from hushtable.io.sql_place import SqlPlace
+from hushtable.io.sql_postgres_types import PgColumn, check_text, column_of, pg_type, read_pg_column
+from hushtable.io.sql_sqlite_types import moments
+from hushtable.io.sql_text import quoted
 
 __all__ = ["PostgresDatabase"]
 
 _WRITTEN = 10_000
-"""Rows that are turned into Python values at a time."""
+"""Number of rows to convert to Python values at a time."""
 
 _NUMBERS = 1016
 """The server's number of its type bigint[]."""
@@ -47,14 +47,14 @@ _PATIENCE = "10"
 
 
 class PostgresDatabase(Database):
-    """A PostgreSQL server. The address takes what libpq takes: ``host``, ``port``, ``sslmode`` and so on."""
+    """A PostgreSQL server. The address supports the options of libpq: ``host``, ``port``, ``sslmode`` and so on."""
 
     def reading(self, place: SqlPlace) -> AbstractContextManager[Any]:
         """Begin a transaction of one snapshot."""
         return self._session(place, reading=True)
 
     def rows(self, session: Any, place: SqlPlace, columns: Sequence[str] | None, rows: int) -> Iterator[pa.RecordBatch]:
-        """Read with a cursor; the server keeps what is not asked for yet."""
+        """Read with a cursor; the server keeps the remaining rows."""
         with session.cursor(name="hushtable") as answer:
             with _said(place):
                 text = select_text(place, _names(session, place), columns)
@@ -108,7 +108,7 @@ class PostgresDatabase(Database):
 
     @contextmanager
     def answering(self, place: SqlPlace) -> Iterator[Ask]:
-        """Every answer is of the same snapshot."""
+        """All results are from the same snapshot."""
         with self._session(place, reading=True) as session:
 
             def ask(text: str) -> pa.Table:
@@ -127,12 +127,12 @@ class PostgresDatabase(Database):
         return f"normalize(btrim({text}, '{spaces}'))"
 
     def exists(self, place: SqlPlace) -> bool:
-        """Look the name up where an unqualified name would be made."""
+        """Look up the name where an unqualified table would be created."""
         with self._session(place, reading=True) as session, _said(place):
             return _exists(session, place)
 
     def check_writable(self, place: SqlPlace) -> None:
-        """Ask the server what the user may do: make tables in the schema, and replace the one that is there."""
+        """Check that the user may create tables in the schema, and replace an existing one."""
         schema = "current_schema()" if place.schema is None else "%s::text"
         names = [] if place.schema is None else [place.schema]
         with self._session(place, reading=True) as session, _said(place):
@@ -144,13 +144,13 @@ class PostgresDatabase(Database):
                 [place.table, *names],
             ).fetchone()[0]
         if not may:
-            raise failed_write(place, "the user may not make tables there")
+            raise failed_write(place, "the user may not create tables there")
         if own is False:
-            raise failed_write(place, "the table that would be replaced is somebody else's")
+            raise failed_write(place, "the table that would be replaced belongs to another user")
 
     @contextmanager
     def writing(self, tables: Written, *, overwrite: bool) -> Iterator[None]:
-        """Fill tables under names of their own and rename them in the same transaction, so that locks are short."""
+        """Fill tables under temporary names and rename them in the same transaction, so that locks are short."""
         first = tables[0][0]
         psycopg = driver("psycopg", "Writing to PostgreSQL")
         with self._session(first, reading=False) as session:
@@ -185,7 +185,7 @@ class PostgresDatabase(Database):
             with _said(place):
                 session.read_only = reading
                 if reading:
-                    # one snapshot for the look at the types and for the rows
+                    # one snapshot for the types and the rows
                     session.isolation_level = psycopg.IsolationLevel.REPEATABLE_READ
                 session.execute("SET LOCAL TIME ZONE 'UTC'")
             yield session
@@ -253,7 +253,7 @@ def _said(place: SqlPlace) -> Iterator[None]:
         raise DataError(
             f"{str(place)!r} cannot be read: {_kind(error)}.",
             code="query-failed",
-            hint="Check the table and the query; what does not convert can be read with a CAST to text.",
+            hint="Check the table and the query; values that cannot be converted can be read with a CAST to text.",
         ) from None
 
 
@@ -266,14 +266,14 @@ _STATES = {
     "3F000": "there is no such schema",
     "25006": "the query would write",
     "2BP01": "other objects, such as views, depend on the table that would be replaced",
-    "42809": "it is no table",
+    "42809": "it is not a table",
     "53100": "the server's disk is full",
     "57014": "the server cancelled it",
 }
 
 
 def _kind(error: Any) -> str:
-    """The server's reason by its code: its own words can quote a row."""
+    """The server's reason by its code: its own message can quote a row."""
     state = getattr(error, "sqlstate", None) or ""
     if not state and type(error).__name__ == "DataError":
         return "a date or time is infinite, before year 1 or after 9999"
@@ -284,21 +284,21 @@ def _kind(error: Any) -> str:
 
 
 def _refusal(error: Any) -> str:
-    """Why there is no connection; libpq gives no code, and its words hold host, port and user at most."""
+    """Why there is no connection; libpq gives no code, and its message has at most host, port and user."""
     text = str(error)
     for words, reason in (
         ("password authentication failed", "user or password are refused"),
         ("no password supplied", "a password is needed"),
-        ("no pg_hba.conf entry", "the server lets nobody in from here"),
-        ("Peer authentication failed", "the server does not take this system user for that user"),
+        ("no pg_hba.conf entry", "the server does not allow connections from here"),
+        ("Peer authentication failed", "the server does not accept this system user as that user"),
         ("does not exist", "there is no such database or user"),
         ("timeout", "no answer in time"),
         ("could not translate host name", "there is no such host"),
         ("resolve", "there is no such host"),
-        ("Connection refused", "nobody listens there"),
-        ("No such file", "nobody listens there"),
+        ("Connection refused", "no server is listening there"),
+        ("No such file", "no server is listening there"),
         ("invalid", "the address is not valid"),
     ):
         if words in text:
             return reason
-    return "the server does not answer as PostgreSQL would"
+    return "the server does not respond like PostgreSQL"

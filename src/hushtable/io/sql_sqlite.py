@@ -1,4 +1,4 @@
-"""SQLite: values bring their own types, so a first look at the rows decides what each column becomes."""
+"""SQLite: values have their own types, so a first pass over the rows decides the type of each column."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ import pyarrow as pa
 from hushtable.errors import DataError, HushtableError
 from hushtable.io.layout import Rows
 from hushtable.io.names import check_names
-from hushtable.io.sql.base import (
+from hushtable.io.sql_base import (
     FOREIGN,
     PRIMARY,
     Database,
@@ -26,15 +26,15 @@ from hushtable.io.sql.base import (
     no_rows,
     select_text,
 )
-from hushtable.io.sql.file import check_file, check_writable_file, failed_write, new_file
-from hushtable.io.sql.lite_types import LiteColumn, lite_rows, lite_type, look, read_column
-from hushtable.io.sql.place import SqlPlace
-from hushtable.io.sql.text import quoted
+from hushtable.io.sql_file import check_file, check_writable_file, failed_write, new_file
+from hushtable.io.sql_place import SqlPlace
+from hushtable.io.sql_sqlite_types import LiteColumn, lite_rows, lite_type, look, read_column
+from hushtable.io.sql_text import quoted
 
 __all__ = ["LiteDatabase"]
 
 _WRITTEN = 10_000
-"""Rows that are turned into Python values at a time."""
+"""Number of rows to convert to Python values at a time."""
 
 
 class LiteDatabase(Database):
@@ -53,7 +53,7 @@ class LiteDatabase(Database):
     """
 
     def rows(self, session: Any, place: SqlPlace, columns: Sequence[str] | None, rows: int) -> Iterator[pa.RecordBatch]:
-        """Look at the types that occur, then read, both in one transaction."""
+        """Find the types that occur, then read, both in one transaction."""
         with _said(place):
             declared = _declared(session, place)
             text = select_text(place, [name for name, _ in declared], columns)
@@ -71,7 +71,7 @@ class LiteDatabase(Database):
             yield as_text_dictionaries(_batch(found, some))
 
     def keys(self, place: SqlPlace) -> dict[str, TableKeys]:
-        """Ask for what the tables were declared with."""
+        """Read the declarations of the tables."""
         found: list[tuple[str, str, Sequence[str], str | None, Sequence[str]]] = []
         with self.reading(place) as session, _said(place):
             listed = "SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite\\_%' ESCAPE '\\'"
@@ -99,7 +99,7 @@ class LiteDatabase(Database):
             return int(session.execute(count_text(place, most)).fetchone()[0])
 
     def exists(self, place: SqlPlace) -> bool:
-        """Look the name up; a file that is not there holds none."""
+        """Look up the name; a missing file has no tables."""
         if not place.path.exists():
             return False
         with self.reading(place) as session, _said(place):
@@ -125,7 +125,7 @@ class LiteDatabase(Database):
 
     @contextmanager
     def reading(self, place: SqlPlace) -> Iterator[sqlite3.Connection]:
-        """Begin a transaction that only reads."""
+        """Begin a read-only transaction."""
         check_file(place)
         address = f"file:{quote(str(place.path.resolve()))}?mode=ro"
         with closing(sqlite3.connect(address, uri=True, isolation_level=None)) as session:
@@ -136,8 +136,8 @@ class LiteDatabase(Database):
 
 
 def _declared(session: sqlite3.Connection, place: SqlPlace) -> list[tuple[str, str]]:
-    """The columns and the types they were declared with, which only a view tells of a query."""
-    # the view alone would not say what is wrong with a query
+    """The columns and their declared types, which for a query only a view shows."""
+    # the view alone would not report what is wrong with a query
     session.execute(f"SELECT * FROM {place.relation()} LIMIT 0")
     if place.query is not None:
         # a subquery would quietly rename a column that occurs twice
@@ -188,7 +188,7 @@ def _said(place: SqlPlace) -> Iterator[None]:
 
 
 def _kind(error: Exception) -> str:
-    """SQLite's words where they name what was asked for, never where they could quote a row."""
+    """SQLite's message if it names what was requested, but not if it could quote a row."""
     text = str(error)
     if text.startswith("Could not decode"):  # what follows is the cell
         return "a text is not UTF-8"

@@ -1,4 +1,4 @@
-"""Databases that are a file: one that is not there is not made by reading, nor left empty by a failed write."""
+"""Databases in files: reading does not create a missing one, and a failed write does not leave an empty one."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from hushtable.errors import DataError, OutputError
-from hushtable.io.sql.place import SqlPlace
+from hushtable.io.sql_place import SqlPlace
 
 __all__ = ["check_file", "check_writable_file", "failed_write", "new_file"]
 
 
 def check_file(place: SqlPlace) -> None:
-    """Refuse a database that is not there: it would be created empty."""
+    """Refuse a missing database, which would be created empty."""
     path = place.path
     if path.is_file():
         return
@@ -27,7 +27,7 @@ def check_file(place: SqlPlace) -> None:
 
 
 def check_writable_file(path: Path) -> None:
-    """Refuse a database that could not be written: its folder is not there, or may not be written to.
+    """Refuse a database that cannot be written: its folder does not exist, or is read-only.
 
     Raises
     ------
@@ -47,7 +47,7 @@ def check_writable_file(path: Path) -> None:
 
 @contextmanager
 def new_file(path: Path) -> Iterator[Path]:
-    """Yield the path to write to; a database that was not there before is removed if the block fails."""
+    """Yield the path to write to; a new database is removed if the block fails."""
     check_writable_file(path)
     fresh = not path.exists()
     try:
@@ -64,5 +64,5 @@ def failed_write(place: SqlPlace, reason: str) -> OutputError:
     return OutputError(
         f"{str(place)!r} cannot be written: {reason}.",
         code="database",
-        hint="Nothing was changed; check the address, the disk and who else uses the database.",
+        hint="Nothing was changed. Check the address, the disk, and whether another program uses the database.",
     )

@@ -1,4 +1,4 @@
-"""What a database is to hushtable: batches out of a table, and a table put into it in one transaction."""
+"""The interface to databases: read a table in batches, and write a table in one transaction."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ import pyarrow as pa
 from hushtable.errors import DataError, OutputError, UsageError
 from hushtable.io.layout import Rows
 from hushtable.io.names import check_names, select_names
-from hushtable.io.sql.place import SqlPlace
-from hushtable.io.sql.text import quoted
+from hushtable.io.sql_place import SqlPlace
+from hushtable.io.sql_text import quoted
 from hushtable.io.text import is_text
 
 __all__ = [
@@ -39,22 +39,22 @@ PRIMARY, FOREIGN = "PRIMARY KEY", "FOREIGN KEY"
 """Kinds of keys, as databases call them."""
 
 Ask = Callable[[str], pa.Table]
-"""Takes a SELECT and returns the answer."""
+"""Takes a SELECT and returns its result."""
 
 Written = Sequence[tuple[SqlPlace, Rows]]
-"""Tables of one database and what goes into them."""
+"""Tables of one database and their rows."""
 
 
 @dataclass(frozen=True)
 class TableKeys:
-    """What a database says about the keys of one of its tables.
+    """The keys of a database table.
 
     Attributes
     ----------
     key : tuple of str
         The columns of the primary key.
     references : mapping of tuple of str to tuple of str
-        For the columns of each foreign key, the table that it leads to and the columns there.
+        For the columns of each foreign key, the table that it refers to and the columns there.
     """
 
     key: tuple[str, ...]
@@ -62,16 +62,16 @@ class TableKeys:
 
 
 class Database(ABC):
-    """One kind of database. Nothing that it raises holds a password, or a value of a table."""
+    """One kind of database. Its errors never contain a password or a value of a table."""
 
     def batches(self, place: SqlPlace, columns: Sequence[str] | None, rows: int) -> Iterator[pa.RecordBatch]:
-        """Yield a table, or the answer to a query, in batches of at most so many rows; types are kept."""
+        """Yield a table, or the result of a query, in batches of limited size; types are kept."""
         with self.reading(place) as session:
             yield from self.rows(session, place, columns, rows)
 
     @abstractmethod
     def reading(self, place: SqlPlace) -> AbstractContextManager[Any]:
-        """Open a session that may not write, in which all tables are of one snapshot."""
+        """Open a read-only session in which all tables are from one snapshot."""
 
     @abstractmethod
     def rows(self, session: Any, place: SqlPlace, columns: Sequence[str] | None, rows: int) -> Iterator[pa.RecordBatch]:
@@ -87,10 +87,10 @@ class Database(ABC):
 
     @abstractmethod
     def count(self, place: SqlPlace, most: int) -> int:
-        """Return how many rows there are, or ``most`` where there are more."""
+        """Return the number of rows, or ``most`` if there are more."""
 
     def answering(self, place: SqlPlace) -> AbstractContextManager[Ask]:
-        """Yield what answers several SELECTs from one snapshot, so that the database does the counting."""
+        """Yield a function that runs several SELECTs on one snapshot, so that the database does the counting."""
         raise NotImplementedError(f"{place.url.scheme} does not count for us")
 
     def same_name(self, text: str, spaces: str) -> str:
@@ -99,24 +99,24 @@ class Database(ABC):
 
     @abstractmethod
     def exists(self, place: SqlPlace) -> bool:
-        """Whether there is a table (or view) of that name already."""
+        """Whether there is already a table (or view) of that name."""
 
     @abstractmethod
     def check_writable(self, place: SqlPlace) -> None:
-        """Raise ``OutputError`` where the table could not be made, as far as that can be told without making it."""
+        """Raise ``OutputError`` if the table cannot be created, as far as that is known in advance."""
 
     @abstractmethod
     def writing(self, tables: Written, *, overwrite: bool) -> AbstractContextManager[None]:
-        """Fill new tables, and let them appear when the block ends without an error, or else not at all.
+        """Fill new tables, which appear when the block ends without an error, and otherwise not at all.
 
-        All of them are in the same database. A table that exists is an error, or is replaced where that is allowed.
+        All of them are in the same database. An existing table is an error, unless it may be replaced.
         """
 
 
 def keys_of(
     tables: Iterable[str], found: Iterable[tuple[str, str, Sequence[str], str | None, Sequence[str]]]
 ) -> dict[str, TableKeys]:
-    """Return the keys of tables from rows of (table, kind, columns, table that it leads to, columns there).
+    """Return the keys of tables from rows of (table, kind, columns, table that it refers to, columns there).
 
     Examples
     --------
@@ -140,7 +140,7 @@ def keys_of(
 
 
 def driver(name: str, what: str) -> ModuleType:
-    """Import the library that speaks with a database.
+    """Import the driver of a database.
 
     Raises
     ------
@@ -158,7 +158,7 @@ def driver(name: str, what: str) -> ModuleType:
 
 
 def select_text(place: SqlPlace, names: Sequence[str], columns: Sequence[str] | None) -> str:
-    """Return the SELECT for some columns of a place whose columns are known."""
+    """Return the SELECT for some columns of a place with known columns."""
     where = f"{str(place)!r}"
     wanted = select_names(check_names(names, where), columns, where)
     return f"SELECT {', '.join(quoted(name) for name in wanted)} FROM {place.relation()}"

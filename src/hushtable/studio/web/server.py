@@ -15,9 +15,9 @@ from pathlib import Path
 import uvicorn
 
 from hushtable.errors import DEBUG, UsageError
-from hushtable.studio.access import Access
 from hushtable.studio.home import Claim, default_home
 from hushtable.studio.service import CATALOGUES, Studio
+from hushtable.studio.web.access import Access
 
 __all__ = ["serve"]
 
@@ -52,12 +52,12 @@ def serve(
     announce : callable
         Called with the address once the studio responds.
     """
-    from hushtable.studio.pages.register import register
-    from hushtable.studio.rest import api
-    from hushtable.studio.safety import Guard
+    from hushtable.studio.web.register import register
+    from hushtable.studio.web.rest import api
+    from hushtable.studio.web.safety import RequestGuard
 
     if not os.environ.get(DEBUG):
-        # what a handler stumbled over may be a cell; the words of ``failure`` are told instead
+        # the error of a handler may quote a cell; the words of ``failure`` are shown instead
         logging.getLogger("nicegui").setLevel(logging.CRITICAL + 1)
     listening = _listen(host, port)
     access = Access(host, listening.getsockname()[1], token)
@@ -70,7 +70,7 @@ def serve(
         threading.Thread(target=lambda: [len(known) for known in CATALOGUES.values()], daemon=True).start()
         app = api(studio)
         register(studio, app)
-        guarded = Guard(app, access, studio.largest)
+        guarded = RequestGuard(app, access, studio.largest)
         # requests are not logged: the token is in the first one's address
         config = uvicorn.Config(
             guarded, access_log=False, log_level="error", server_header=False, timeout_graceful_shutdown=1

@@ -1,8 +1,7 @@
-"""SQLite's types: what a column was declared as and what is stored in it, as one Arrow type, and back.
+"""SQLite's types: the declared and the stored types of a column as one Arrow type, and back.
 
-A declaration is a wish in SQLite: any value may stand in any column. DATE, TIMESTAMP, BOOLEAN and DECIMAL(p, s) are
-taken at their word where the stored values fit; otherwise what is stored decides. Text beside numbers in one column is
-an error.
+SQLite does not enforce declarations: any column may have any value. DATE, TIMESTAMP, BOOLEAN and DECIMAL(p, s) are used
+if the stored values fit; otherwise, the stored values decide. Mixing text and numbers in one column is an error.
 """
 
 from __future__ import annotations
@@ -20,14 +19,14 @@ import pyarrow.compute as pc
 
 from hushtable.errors import DataError, OutputError
 from hushtable.io.dictionaries import decode, value_type
-from hushtable.io.sql.text import quoted
+from hushtable.io.sql_text import quoted
 from hushtable.io.text import is_text, type_words
 
 __all__ = ["LiteColumn", "lite_rows", "lite_type", "look", "moments", "read_column"]
 
 _DECIMAL = re.compile(r"(?:DECIMAL|NUMERIC|DECIMAL_TEXT)\s*\(\s*(\d+)\s*(?:,\s*(\d+)\s*)?\)")
 _EXACT_DIGITS = 15
-"""SQLite may turn decimals into doubles, which keep so many digits."""
+"""Digits that survive as doubles, into which SQLite may convert decimals."""
 
 _UTC = pa.timestamp("us", "UTC")
 
@@ -41,7 +40,7 @@ class LiteColumn:
 
 
 def look(session: sqlite3.Connection, select: str, columns: Sequence[tuple[str, str]]) -> list[LiteColumn]:
-    """Return the columns of a SELECT with their types; none where it has no rows.
+    """Return the columns of a SELECT with their types; none if it has no rows.
 
     Parameters
     ----------
@@ -151,7 +150,7 @@ def lite_type(field: pa.Field) -> str:
     """
     kind = value_type(field.type)
     if pa.types.is_decimal(kind):
-        # a declaration with TEXT in it keeps SQLite from making doubles of them
+        # a declaration with TEXT keeps SQLite from converting them to doubles
         name = "DECIMAL" if kind.precision <= _EXACT_DIGITS else "DECIMAL_TEXT"
         return f"{name}({kind.precision}, {kind.scale})"
     for test, name in (
@@ -169,7 +168,7 @@ def lite_type(field: pa.Field) -> str:
 
 
 def lite_rows(batch: pa.RecordBatch) -> Iterator[tuple[Any, ...]]:
-    """Return rows as SQLite takes them.
+    """Return rows in the form that SQLite accepts.
 
     Examples
     --------
@@ -199,7 +198,7 @@ def _cells(name: str, column: pa.Array) -> list[Any]:
 
 
 def moments(name: str, column: pa.Array) -> list[dt.datetime | None]:
-    """Return times as Python objects, which databases take; those with a zone in UTC.
+    """Return times as Python objects for databases; those with a zone in UTC.
 
     Raises
     ------

@@ -1,1 +1,0 @@
-"""Tables in databases: DuckDB, SQLite and PostgreSQL, read in Arrow batches and written in one transaction."""

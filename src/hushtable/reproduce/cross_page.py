@@ -24,7 +24,8 @@ _SHORT = {
 }
 
 _BROAD = """
-@media screen { body { max-width: 150rem; } body > p, body > ul { max-width: 60rem; } td.n, th.n { padding-left: .6rem; }
+@media screen { body { max-width: 150rem; } body > p, body > ul { max-width: 60rem; }
+  td.n, th.n { padding-left: .6rem; }
   .wide tbody th { position: sticky; left: 0; background: var(--paper); white-space: nowrap; } }
 """
 """As wide as the window, with models that stay in view: there are many algorithms."""

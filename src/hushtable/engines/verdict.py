@@ -153,7 +153,7 @@ class Verdict:
         yield {
             "useful": "The release is useful.",
             "coarse": "The release is coarse: totals hold, details do not.",
-            "nearly empty": "The release is nearly empty: it protects people by saying little.",
+            "nearly empty": "The release is nearly empty: it protects people, but says little about them.",
         }[self.grade]
         n = self.numbers
         yield f"It keeps {share(1 - n.ncp)} of the detail of its quasi-identifiers."
@@ -166,7 +166,7 @@ class Verdict:
         if self.silent:
             *others, last = map(repr, self.silent)
             named = f"{', '.join(others)} and {last}" if others else last
-            yield f"{named} say{'s' if len(self.silent) == 1 else ''} nothing anymore."
+            yield f"{named} {'are' if others else 'is'} published as '*' only."
 
     def as_dict(self) -> dict[str, Any]:
         """JSON-ready data; no value of a record."""

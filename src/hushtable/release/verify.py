@@ -250,7 +250,7 @@ def check_unlinked(table: pa.Table, plan: TablePlan) -> None:
     ...               models=[{"k-anonymity": {"k": 2}}]).table_plan()
     >>> check_unlinked(pa.table({"who": ["8c", "8c"], "age": [30, 30]}), plan)
     Traceback (most recent call last):
-    hushtable.errors.VerificationError: 1 published rows repeat a pseudonym of column 'who', which links the rows of...
+    hushtable.errors.VerificationError: 1 published row repeats a pseudonym of column 'who', which links the rows of...
     """
     for column in plan.columns:
         if not any(Role.PSEUDONYM in treatment.roles for treatment in column.treatments):

@@ -140,8 +140,13 @@ def attacked(release: Release, column: str, protected: Sequence[str]) -> tuple[i
 def measured(setting: WangSetting, n: int, seed: int, repeats: int, timed: bool = False) -> Point:
     """Run a setting on several samples.
 
-    - ``n``, ``seed``, ``repeats``: size of the samples, their seed, and their number.
-    - ``timed``: whether to repeat each run for its time; otherwise no time is given.
+    Parameters
+    ----------
+    setting : WangSetting
+    n, seed, repeats : int
+        Size of the samples, their seed, and their number.
+    timed : bool
+        Whether to repeat each run for its time; otherwise no time is given.
     """
     protected = [name for name, bound in setting.alp if bound < 1] or list(PROTECTED)
     plan = setting.policy().plan()

@@ -90,7 +90,7 @@ def test_a_region_that_receives_too_few_is_refused():
 def test_labels_that_were_never_fitted_are_refused_without_showing_them():
     anonymizer = ht.Anonymizer(policy()).fit(people(200, 1))
     new = people(200, 1).set_column(1, "city", pa.array(["CANARY"] * 200))
-    with pytest.raises(DataError, match="'city' has 1 values that the fitted data did not have") as caught:
+    with pytest.raises(DataError, match="'city' has 1 value that the fitted data did not have") as caught:
         anonymizer.transform(new)
     assert "CANARY" not in str(caught.value)
     with pytest.raises(DataError, match="missing values, but the fitted data had none"):

@@ -11,7 +11,7 @@ import pyarrow as pa
 from hushtable.engines import local
 from hushtable.engines.apply import apply_regions, region_cells
 from hushtable.engines.release import Release
-from hushtable.errors import ParameterError, PrivacyLeakWarning, UsageError
+from hushtable.errors import ParameterError, PrivacyLeakWarning, UsageError, counted
 from hushtable.estimator import Estimator, named
 from hushtable.io.frames import indexed_like, like
 from hushtable.policy.policy import Policy
@@ -105,7 +105,8 @@ class Anonymizer(Estimator):
             return self._shown(release.table, X, published=True)
         if release.n_suppressed:
             raise UsageError(
-                f"{release.n_suppressed:,} rows were suppressed, so the others do not match the labels.",
+                f"{counted(release.n_suppressed, 'row was', 'rows were')} suppressed, so the others do not match the "
+                "labels.",
                 code="suppressed",
                 hint="Set the policy's suppression to 0, or publish=False, which returns all rows.",
             )

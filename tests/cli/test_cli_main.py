@@ -47,6 +47,11 @@ def test_every_command_has_help_at_80_columns_and_takes_json(call, command):
     assert max(map(len, answer.out.splitlines())) <= 80
 
 
+def test_paragraphs_of_the_help_fill_the_lines(call):
+    """The line breaks of a docstring once ended lines of the help in the middle."""
+    assert "Both the batch on its own and the old and new records" in call("increment", "--help").out
+
+
 def test_help_imports_nothing_heavy():
     script = "import sys; sys.argv = ['hushtable', '--help']\nfrom hushtable.cli.main import main\n"
     script += "try:\n    main()\nexcept SystemExit:\n    print(sorted(m for m in sys.modules if '.' not in m))"

@@ -193,7 +193,7 @@ BAD = {
         "The hierarchy of column 'zip' does not cover 40 of its values",
     ),
     "not a number": (POLICY, [[CANARY, CANARY, CANARY, CANARY], *rows()], 2, "'age'"),
-    "one row": (POLICY, [[CANARY, "3", CANARY, CANARY]], 3, "k=3 but the table has 1 people"),
+    "one row": (POLICY, [[CANARY, "3", CANARY, CANARY]], 3, "k=3 but the table has 1 person"),
 }
 
 

@@ -55,7 +55,7 @@ def test_a_row_that_lacks_the_quantity_is_not_the_closest():
 
 
 def test_without_any_release():
-    with pytest.raises(NotFound, match="None of the 1 settings produced a release"):
+    with pytest.raises(NotFound, match="None of the settings produced a release"):
         Outcomes((row("d", None, None),)).suggest()
 
 

@@ -180,7 +180,7 @@ def test_fresh_pseudonyms_cannot_be_joined_and_domains_differ():
 
 def test_rows_of_one_person_are_not_linked():
     twice = pa.concat_tables([people(), people(2).slice(0, 1)])
-    with pytest.raises(DataError, match="1 rows repeat the 'id' of another row"):
+    with pytest.raises(DataError, match="1 row repeats the 'id' of another row"):
         ht.anonymize(twice, policy(id={"role": "pseudonym"}, day={"role": "drop"}))
 
 
@@ -201,7 +201,7 @@ def test_the_verifier_refuses_linked_rows(tmp_path):
 def test_formats_that_could_be_undone_are_refused(value):
     table = people().set_column(0, "id", pa.array([f"{value}" if i == 0 else f"PX-{i:06d}" for i in range(N)]))
     column = {"role": "pseudonym", "treatment": {"pseudonym": {"keep_format": True}}}
-    with pytest.raises(DataError, match="1 values of column 'id'"):
+    with pytest.raises(DataError, match="1 value of column 'id'"):
         ht.anonymize(table, policy(id=column, day={"role": "drop"}))
 
 

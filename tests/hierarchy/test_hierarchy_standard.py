@@ -56,7 +56,7 @@ def test_ages() -> None:
 def test_unknown_values_are_refused_and_named_by_number() -> None:
     with pytest.raises(HierarchyError) as caught:
         coded(Standard("countries"), ["Germany", "Atlantis"])
-    assert "does not cover 1 of its values (1 records)" in str(caught.value)
+    assert "does not cover 1 of its values (1 record)" in str(caught.value)
     assert "others: other" in str(caught.value)
     assert "Atlantis" not in str(caught.value)
 
@@ -71,7 +71,7 @@ def test_the_check_before_a_run_says_how_to_cover_values() -> None:
     policy = ht.Policy(quasi={"country": {"hierarchy": {"standard": "countries"}}}, models=[ht.KAnonymity(k=2)])
     table = pa.table({"country": ["Peru", "Peru", "Oz", "Oz"]})
     (problem,) = [p for p in check_table(table, policy).problems if p.code == "uncovered"]
-    assert "1 values (2 records)" in problem.message
+    assert "1 value (2 records)" in problem.message
     assert "others: other" in problem.hint
     report = check_column(
         Standard("countries"), pa.array(["Peru", "Oz"]), Kind.NOMINAL, missing=False, column="c", counts=np.ones(2)

@@ -67,7 +67,7 @@ def test_excel_with_markers_among_numbers_and_dates(tmp_path: Path) -> None:
         ([["a"]], "has a header but no rows."),
         ([["a"], [True], [CANARY]], "Column 'a' of the file .* mixes text and true/false. Give all cells"),
         ([["a"], [1], [dt.datetime(2020, 1, 2)]], "Column 'a' of the file .* mixes numbers and dates. Give all cells"),
-        ([["a"], [1, CANARY]], "has 1 rows with cells beyond the named columns."),
+        ([["a"], [1, CANARY]], "has 1 row with cells beyond the named columns."),
         ([["a", None, "b"], [1, 2, 3]], r"column \(number 2\) without a name"),
     ],
 )

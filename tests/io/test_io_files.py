@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import contextlib
 import datetime as dt
 import errno
 import io
@@ -268,3 +269,15 @@ def test_equal_rows_are_counted(tmp_path, monkeypatch, columns):
     found = dict(zip(zip(*distinct.to_pydict().values(), strict=True), times.tolist(), strict=True))
     assert len(found) == distinct.num_rows
     assert found == Counter(zip(*table.select(names).to_pydict().values(), strict=True))
+
+
+@pytest.mark.parametrize("kind", ["sqlite", "duckdb"])
+def test_a_database_file_is_named_by_its_address(tmp_path, monkeypatch, kind):
+    monkeypatch.chdir(tmp_path)
+    module = pytest.importorskip({"sqlite": "sqlite3", "duckdb": "duckdb"}[kind])
+    with contextlib.closing(module.connect("clinic.db")) as made:
+        made.execute("CREATE TABLE people (age INTEGER)")
+    for path in (Path("clinic.db"), tmp_path / "clinic.db"):
+        with pytest.raises(DataError) as caught:
+            read_table(path)
+        assert caught.value.hint == f"Write a table of this database as {kind}:///{path}?table=NAME."

@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from hushtable.errors import Infeasible
+from hushtable.errors import Infeasible, OutputError
 from hushtable.pipelines.metrics import measured, openmetrics
 
 LINE = re.compile(r'# (TYPE|HELP) [a-z_]+ .+|[a-z_]+(\{[a-z]+="(\\.|[^"\\])*"\})? -?[0-9]+(\.[0-9]+)?|# EOF')
@@ -46,3 +46,11 @@ def test_without_a_file_nothing_is_written(tmp_path, monkeypatch):
     assert known["success"] == 1
     assert list(tmp_path.iterdir()) == []
     assert openmetrics({"unknown": 1}) == "# EOF"
+
+
+def test_metrics_that_cannot_be_written_stop_a_run_before_it_begins(tmp_path):
+    """Otherwise, the job would fail with its release already in place."""
+    begun, file = [], tmp_path / "no" / "hushtable.prom"
+    with pytest.raises(OutputError, match=r"hushtable\.prom' cannot be written"), measured(file):
+        begun.append(True)
+    assert begun == [] and list(tmp_path.iterdir()) == []

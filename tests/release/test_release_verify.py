@@ -180,7 +180,7 @@ def test_an_altered_release_fails_its_own_verification():
         verification.raise_if_violated()
     assert caught.value.exit_code == 1
     shown["illness"][0] = "canary"
-    with pytest.raises(DataError, match="'illness' has 1 values that its input did not have") as refused:
+    with pytest.raises(DataError, match="'illness' has 1 value that its input did not have") as refused:
         judge_cells(outcome.problem, plan.table, outcome.recoded, pa.table(shown), outcome.source_rows)
     assert "canary" not in str(refused.value)
 

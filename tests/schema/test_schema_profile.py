@@ -233,6 +233,19 @@ def test_the_column_that_says_whose_a_row_is() -> None:
     assert profile(table.select(["visit_id"])).entity == ""
 
 
+@pytest.mark.parametrize("name", ["nr", "id", "pid", "subjid", "IDNUM"])
+def test_a_key_without_a_noun_identifies_the_person(name: str) -> None:
+    """A panel has a line for each year of a person, whose key is often just called ``nr``."""
+    table = pa.table({name: [i // 8 for i in range(640)], "year": [i % 8 for i in range(640)]})
+    found = profile(table)
+    assert found.entity == name and found.columns[0].role is Role.IDENTIFIER
+
+
+def test_one_row_is_not_several() -> None:
+    found = profile(pa.table({"age": [30], "sex": ["f"]}))
+    assert found.sizes() == "1 row, 2 columns, 0 repeated rows" and repr(found).startswith("1 row, 2 columns")
+
+
 def test_repeated_rows_alone_are_no_people_with_several_rows() -> None:
     one = pa.table({"patient_no": [str(i) for i in range(100)], "age": list(range(100))})
     assert profile(pa.concat_tables([one, one.slice(0, 9)])).entity == ""

@@ -107,7 +107,14 @@ def test_steps_get_their_ticks(studio):
     assert done_steps(studio, project) == {"data", "columns", "hierarchies", "protect"}, "there is no release yet"
     studio.set_models(project, [])
     assert "protect" not in done_steps(studio, project)
+    studio.set_models(project, [{"k-anonymity": {"k": 301}}])
+    assert "protect" in done_steps(studio, project), "nothing is known against it yet"
+    finished(studio, studio.check(project))
+    assert "protect" not in done_steps(studio, project), "no release of 300 people can be 301-anonymous"
     studio.undo(project)
+    assert "protect" not in done_steps(studio, project)
+    studio.undo(project)
+    assert "protect" in done_steps(studio, project)
     finished(studio, studio.run(project))
     for step in ("explore", "compare"):
         note_visit(project, step)

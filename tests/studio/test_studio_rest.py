@@ -75,6 +75,8 @@ def test_the_whole_way(client, studio):
     job_of(client, studio, client.post(f"{at}/runs/{second}/report", json={"template": "general"}))
     names = client.get(f"{at}/runs/{second}/export").json()
     assert "evidence.html" in names
+    signed = client.get(f"{at}/runs/{second}/export/evidence.json")  # what 'hushtable sign' takes
+    assert signed.json()["format"].startswith("hushtable-report/")
     assert {"release.csv", "policy.yaml", "release.json", "repeat.py"} <= set(names)
     answer = client.get(f"{at}/runs/{second}/export/bundle.zip")
     assert set(zipfile.ZipFile(io.BytesIO(answer.content)).namelist()) == set(names) - {"microdata.zip"}

@@ -158,7 +158,7 @@ def test_a_person_without_a_name_is_refused():
     table = pa.table({"id": ["a", None], "sex": ["m", "m"], "day": ["2024-01-01", "2024-01-02"]})
     policy = ht.Policy(identifiers=["id"], entity="id", quasi=["sex"], models=[ht.AverageRisk(average=1.0)],
                        insensitive={"day": {"treatment": "date-shift"}})  # fmt: skip
-    with pytest.raises(DataError, match="1 rows have no 'id'"):
+    with pytest.raises(DataError, match="1 row has no 'id'"):
         ht.anonymize(table, policy)
 
 

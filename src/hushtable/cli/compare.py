@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from hushtable.cli.options import AsJson, Data, Folder, Query, SqlTable, names
+from hushtable.errors import counted
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -158,7 +159,7 @@ def _text(to: Console, found: Outcomes, output: Path, spec: Spec) -> None:
 
     released = sum(row["status"] == "ok" for row in found.rows)
     reused = f" {found.reused} of them come from an earlier run." if found.reused else ""
-    put(to, f"{len(found.rows)} settings were tried; {released} produced a release.{reused}")
+    put(to, f"{counted(len(found.rows), 'setting was', 'settings were')} tried; {released} produced a release.{reused}")
     same = _same(found)
     if same:
         put(to, f"In all of them: {' + '.join(same)}.")

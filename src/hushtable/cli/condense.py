@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from hushtable.cli.options import AsJson, Files, Original, ReleaseFolder
+from hushtable.errors import counted
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -58,7 +59,8 @@ def condense(
     def text(to: Console) -> None:
         from hushtable.cli.output import put
 
-        put(to, f"{output}: {found['rows']:,} rows, drawn from the classes of {found['release']['rows']:,} people.")
+        rows = counted(found["rows"], "row", "rows")
+        put(to, f"{output}: {rows}, drawn from the classes of {found['release']['rows']:,} people.")
         put(to, found["note"])
 
     deliver({"output": str(output), **found}, as_json, text)

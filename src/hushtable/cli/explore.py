@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from hushtable.cli.options import AsJson, Data, PolicyFile, Query, SqlTable
-from hushtable.errors import NotFound, UsageError, did_you_mean
+from hushtable.errors import NotFound, UsageError, counted, did_you_mean
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -136,7 +136,8 @@ def _print(to: Console, result: Mapping[str, Any]) -> None:
     from hushtable.cli.output import put
     from hushtable.cli.summary import print_measures, print_models
 
-    put(to, f"{result['looked_at']:,} solutions were looked at; {result['fit']:,} of them satisfy the models.")
+    put(to, f"{counted(result['looked_at'], 'solution was', 'solutions were')} looked at; "
+            f"{counted(result['fit'], 'of them satisfies', 'of them satisfy')} the models.")
     if result["minimal"] is not None:
         put(to, f"{result['minimal']:,} of these are minimal, and come first: no finer solution satisfies the models.")
     put(to, "The levels, with the number of labels on each:")
@@ -146,7 +147,8 @@ def _print(to: Console, result: Mapping[str, Any]) -> None:
     for place, row in enumerate(result["solutions"], 1):
         cost = f"cost {row['cost']:.6g}" if row["fits"] else "does not fit"
         cost += "; minimal" if row.get("minimal") else ""
-        put(to, f"{place}. {cost}; {row['suppressed people']:,.0f} suppressed; {row['groups']:,} groups")
+        groups = counted(row["groups"], "group", "groups")
+        put(to, f"{place}. {cost}; {row['suppressed people']:,.0f} suppressed; {groups}")
         named = (f"{name.removeprefix('level of ')}={level}" for name, level in row.items() if "level of " in name)
         put(to, "   " + ",".join(named), wrap=False)
     put(to, "")

@@ -94,7 +94,7 @@ def _text(to: Console, found: Profile, warned: Sequence[Caution], data: str, out
     from hushtable.io.figures import number
     from hushtable.schema.columns import Role
 
-    put(to, f"{data}: {found.rows:,} rows, {len(found.columns)} columns, {found.duplicates:,} repeated rows.")
+    put(to, f"{data}: {found.sizes()}.")
     rows = [
         (c.name, c.kind or "?", number(c.distinct), number(c.unique), number(c.missing), f"{c.role}: {c.role_reason}")
         for c in found.columns

@@ -160,7 +160,7 @@ def _print(found: dict[str, Any], verdict: LedgerVerdict, book: Ledger, as_json:
         if found["already"]:
             put(to, f"It is already in the ledger, as {found['already']}, and was compared with those before it.")
         for finding in verdict.findings:
-            bullet(to, finding.sentence())
+            bullet(to, f"{finding.sentence()}.")
         for line in (*verdict.asked, *verdict.advice):
             bullet(to, line)
         if any(finding.how == "linked" for finding in verdict.findings):
@@ -220,7 +220,7 @@ def _list(book: Ledger, as_json: bool) -> None:
 
     def text(to: Console) -> None:
         releases = counted(len(entries), "release", "releases")
-        put(to, f"{book.path}: {releases}, unchanged since they were added.")
+        put(to, f"{book.path}: {releases}, unchanged since {'it was' if len(entries) == 1 else 'they were'} added.")
         rows = [
             (str(i), e["name"], e["added"], f"{e['people']:,}", f"{e['classes']:,}", f"{e['counterfeits']:,}")
             for i, e in enumerate(entries, start=1)

@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING, Any, cast
 
 import typer
 
+from hushtable.errors import counted
+
 if TYPE_CHECKING:
     from rich.console import Console
 
@@ -88,7 +90,7 @@ def init_linked(data: str, output: Path, schema: str | None, people: str | None,
     def show(to: Console) -> None:
         for name, one in joined.items():
             what = "the people" if one.of is None else f"belongs to {one.of}"
-            put(to, f"  {name:<20} {tables[name].num_rows:,} rows, {what}", wrap=False)
+            put(to, f"  {name:<20} {counted(tables[name].num_rows, 'row', 'rows')}, {what}", wrap=False)
         if found["not_joined"]:
             put(to, f"Not joined, and skipped: {', '.join(map(str, found['not_joined']))}.", style="yellow")
         put(to, f"Starter policy written to {output}. Read it, correct the roles, then:")
@@ -261,7 +263,7 @@ def sample_tables(folder: Path, output: Path, files: Path | None, seed: int, *, 
 
     def text(to: Console) -> None:
         for name, rows in found["rows"].items():
-            put(to, f"{output}/{name}.csv: {rows:,} rows", wrap=False)
+            put(to, f"{output}/{name}.csv: {counted(rows, 'row', 'rows')}", wrap=False)
         put(to, found["note"])
 
     deliver({"output": str(output), **found}, as_json, text)

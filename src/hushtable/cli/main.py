@@ -8,6 +8,7 @@ from __future__ import annotations
 import functools
 import importlib
 import importlib.util
+import inspect
 import os
 import sys
 import warnings
@@ -51,8 +52,14 @@ def application(commands: Iterable[str] = COMMANDS) -> typer.Typer:
     )
     app.callback()(_options)
     for name in commands:
-        app.command(name)(_guarded(_command(name)))
+        command = _command(name)
+        app.command(name, help=_unwrapped(command))(_guarded(command))
     return app
+
+
+def _unwrapped(command: Callable[..., None]) -> str:
+    """Return a docstring with one line per paragraph: typer would keep its line breaks in any width."""
+    return "\n\n".join(" ".join(part.split()) for part in (inspect.getdoc(command) or "").split("\n\n"))
 
 
 def _command(name: str) -> Callable[..., None]:

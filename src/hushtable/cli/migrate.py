@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from hushtable.cli.options import AsJson
+from hushtable.errors import counted
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -64,7 +65,8 @@ def migrate(
             for change in changes:
                 bullet(to, change)
         if pending:
-            put(to, f"{len(pending)} of {len(plans)} files changed." if write else "Nothing was written. Add --write.")
+            changed = f"{len(pending)} of {counted(len(plans), 'file', 'files')} changed."
+            put(to, changed if write else "Nothing was written. Add --write.")
         else:
             put(to, "Nothing to do.")
 

@@ -133,7 +133,6 @@ def run(
     from hushtable.cli.output import deliver
     from hushtable.cli.progress import progress_bar
     from hushtable.cli.signals import nearly_done
-    from hushtable.cli.verdict import print_cautions, print_verdict
     from hushtable.io.urls import source_of
     from hushtable.release.targets import check_target, written_by_hand
 
@@ -160,14 +159,20 @@ def run(
             known.tell(summary)
     found = {**summary, "files": _written(output, policy.output.format)}
     found |= _also(release, policy, address, verdict, warned)
+    deliver(found, as_json, lambda to: _print_all(to, found, output, verdict, warned or ()))
 
-    def text(to: Console) -> None:
-        _print(to, found, output)
-        print_cautions(to, warned or ())
-        if verdict is not None:
-            print_verdict(to, verdict)
 
-    deliver(found, as_json, text)
+def _print_all(
+    to: Console, found: dict[str, Any], output: Path, verdict: Verdict | None, warned: Sequence[Caution]
+) -> None:
+    from hushtable.cli.verdict import print_cautions, print_verdict
+
+    _print(to, found, output)
+    if warned or verdict is not None:
+        to.print()
+    print_cautions(to, warned)
+    if verdict is not None:
+        print_verdict(to, verdict)
 
 
 def _measured(file: Path | None, output: Path) -> AbstractContextManager[RunMetrics | None]:

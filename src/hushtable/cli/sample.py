@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from hushtable.cli.options import AsJson, Files, ReleaseFolder
+from hushtable.errors import counted
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -76,7 +77,8 @@ def sample(
     def text(to: Console) -> None:
         from hushtable.cli.output import put
 
-        put(to, f"{output}: {found['rows']:,} rows, drawn from {found['release']['rows']:,} published ones.")
+        rows = counted(found["rows"], "row", "rows")
+        put(to, f"{output}: {rows}, drawn from {found['release']['rows']:,} published ones.")
         put(to, found["note"])
 
     deliver({"output": str(output), **found}, as_json, text)

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from hushtable.cli.options import AsJson, Data, Files, ReleaseFolder
+from hushtable.errors import counted
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -42,7 +43,7 @@ def print_verdict(to: Console, found: Verdict) -> None:
             put(to, f"None of {found.tried} single changes to the policy would improve it much.")
         return
     rows = found.changes[0].rows
-    put(to, f"Costliest settings (tried on {rows:,} records):")
+    put(to, f"Costliest settings (tried on {counted(rows, 'record', 'records')}):")
     for change in found.changes:
         # a model is taken out of a list; everything else is a line to write
         setting = change.setting

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import pyarrow as pa
 
 from hushtable.comparison.evaluate import ACHIEVED, DROP
-from hushtable.errors import UsageError, did_you_mean
+from hushtable.errors import UsageError, counted, did_you_mean
 from hushtable.io.grids import html_grid, text_grid
 from hushtable.params import typed
 from hushtable.registry import measures, models
@@ -50,10 +50,13 @@ class Outcomes:
     reused: int = field(default=0, compare=False)
 
     def __repr__(self) -> str:
-        return f"{len(self.rows):,} settings compared; * is on the frontier\n{text_grid(*self._shown())}"
+        return f"{self._heading()}\n{text_grid(*self._shown())}"
 
     def _repr_html_(self) -> str:
-        return f"<p>{len(self.rows):,} settings compared; * is on the frontier</p>{html_grid(*self._shown())}"
+        return f"<p>{self._heading()}</p>{html_grid(*self._shown())}"
+
+    def _heading(self) -> str:
+        return f"{counted(len(self.rows), 'setting', 'settings')} compared; * is on the frontier"
 
     @typed
     def plot(self, ax: Axes | None = None) -> Axes:

@@ -164,7 +164,7 @@ def suggest(
     released = [row for row in outcomes.rows if row["status"] == "ok"]
     if not released:
         raise NotFound(
-            f"None of the {len(outcomes.rows)} settings produced a release.",
+            "None of the settings produced a release.",
             hint="The comparison lists the reasons; relax a parameter, or try other algorithms.",
         )
     named = minimise or maximise or outcomes.utility
@@ -197,7 +197,7 @@ def _nothing(released: Sequence[Mapping[str, Any]], conditions: Sequence[Conditi
         if not c.holds(closest["values"].get(c.name))
     ]
     return NotFound(
-        f"None of the {tried} settings meets {' and '.join(map(str, conditions))}. The closest is "
+        f"No setting meets {' and '.join(map(str, conditions))}. The closest is "
         f"{closest['algorithm']} with {closest['models']} (suppression up to {closest['suppression limit']:g}): "
         f"{'; '.join(lacks)}.",
         code="none-fulfils",

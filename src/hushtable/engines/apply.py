@@ -13,7 +13,7 @@ from hushtable.algorithms.base import Partition, Problem
 from hushtable.arrays import AnyArray, BoolArray, FloatArray, IntArray
 from hushtable.engines.local import finish, problem_of
 from hushtable.engines.release import Release
-from hushtable.errors import DataError, IncompatibleError
+from hushtable.errors import DataError, IncompatibleError, counted
 from hushtable.hierarchy.base import ROOT, Coded
 from hushtable.kernels.grouping import group_rows, number_rows
 from hushtable.models.base import Monotone, Stat
@@ -211,7 +211,7 @@ def _recode_column(
     unknown = int(np.count_nonzero(~known))
     if unknown and strict:
         raise DataError(
-            f"Column {column.name!r} has {unknown} values that the fitted data did not have.",
+            f"Column {column.name!r} has {counted(unknown, 'value', 'values')} that the fitted data did not have.",
             code="new-values",
             hint="Fit on data that has them, or give the column a hierarchy that covers them.",
         )

@@ -24,7 +24,15 @@ from hushtable.attacks.people import People
 from hushtable.attacks.view import View
 from hushtable.engines.local import finish, problem_of, solve
 from hushtable.engines.release import Release
-from hushtable.errors import DataError, HushtableError, IncompatibleError, Infeasible, NotFound, VerificationError
+from hushtable.errors import (
+    DataError,
+    HushtableError,
+    IncompatibleError,
+    Infeasible,
+    NotFound,
+    VerificationError,
+    counted,
+)
 from hushtable.io.text import is_text, to_labels
 from hushtable.kernels.grouping import number_rows
 from hushtable.models.base import Monotone, Stat
@@ -160,7 +168,8 @@ def _check_people(table: pa.Table, plan: Plan, earlier: Release) -> None:
         tells = len(known) == 1 or len(new) >= _OWN * table.num_rows
         if tells and old & new:
             raise DataError(
-                f"{len(old & new):,} people of the batch are in the earlier release: they have the same {name!r}.",
+                f"The batch has {counted(len(old & new), 'person', 'people')} of the earlier release, with the same "
+                f"{name!r}.",
                 code="known-people",
                 hint="A batch must contain other people. To publish the same people again, use a ledger and "
                 "m-invariance.",

@@ -19,7 +19,7 @@ import pyarrow as pa
 from hushtable.algorithms.base import Problem, Recoding
 from hushtable.arrays import IntArray
 from hushtable.engines.local import problem_from, problem_of
-from hushtable.errors import DataError, IncompatibleError, UsageError
+from hushtable.errors import DataError, IncompatibleError, UsageError, counted
 from hushtable.io.files import column_names
 from hushtable.io.frames import to_arrow
 from hushtable.io.sources import same_columns, table_sources
@@ -404,7 +404,7 @@ def _needs_original() -> UsageError:
 
 def _other_size(found: int, known: int) -> DataError:
     return DataError(
-        f"The original has {found:,} records, but the release was made from {known:,}.",
+        f"The original has {counted(found, 'record', 'records')}, but the release was made from {known:,}.",
         code="other-original",
         hint="Give exactly the data that were released.",
     )

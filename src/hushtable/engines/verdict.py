@@ -164,8 +164,9 @@ class Verdict:
         if self.suppressed:
             yield f"{share(self.suppressed)} of the records are suppressed."
         if self.silent:
-            named = ", ".join(repr(name) for name in self.silent)
-            yield f"{named} {'is' if len(self.silent) == 1 else 'are'} published as '*' only."
+            *others, last = map(repr, self.silent)
+            named = f"{', '.join(others)} and {last}" if others else last
+            yield f"{named} {'are' if others else 'is'} published as '*' only."
 
     def as_dict(self) -> dict[str, Any]:
         """JSON-ready data; no value of a record."""

@@ -18,7 +18,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from hushtable.arrays import IntArray
-from hushtable.errors import HierarchyError
+from hushtable.errors import HierarchyError, counted
 from hushtable.hierarchy.base import ROOT, Coded, Hierarchy
 from hushtable.io.text import to_labels
 from hushtable.schema.columns import Kind
@@ -119,7 +119,7 @@ class Recipe(Hierarchy):
         if draft.uncovered_values:
             raise HierarchyError(
                 f"The hierarchy of column {column!r} does not cover {draft.uncovered_values} of its values"
-                f" ({draft.uncovered_records} records).",
+                f" ({counted(draft.uncovered_records, 'record', 'records')}).",
                 code="uncovered",
                 hint=self.if_uncovered,
             )

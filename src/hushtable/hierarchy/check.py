@@ -11,7 +11,7 @@ from typing import Any
 import pyarrow as pa
 
 from hushtable.arrays import IntArray
-from hushtable.errors import HierarchyError
+from hushtable.errors import HierarchyError, counted
 from hushtable.hierarchy.base import Hierarchy
 from hushtable.hierarchy.build import Draft, Recipe, assemble, broken_nodes
 from hushtable.schema.columns import Kind
@@ -99,7 +99,8 @@ def _of_draft(draft: Draft, kind: Kind, missing: bool, column: str) -> Hierarchy
     problems = []
     if draft.uncovered_values:
         problems.append(
-            f"The hierarchy does not cover {draft.uncovered_values} values ({draft.uncovered_records} records)."
+            f"The hierarchy does not cover {counted(draft.uncovered_values, 'value', 'values')} "
+            f"({counted(draft.uncovered_records, 'record', 'records')})."
         )
     broken = broken_nodes(draft.levels)
     problems += [

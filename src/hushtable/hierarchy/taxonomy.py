@@ -22,7 +22,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from hushtable.arrays import IntArray
-from hushtable.errors import HierarchyError, ParameterError
+from hushtable.errors import HierarchyError, ParameterError, counted
 from hushtable.hierarchy.base import Coded
 from hushtable.hierarchy.build import Draft, Level, Recipe
 from hushtable.io.atomic import atomic_write_text
@@ -197,7 +197,8 @@ def _typed(
     bad = [place for place, value in zip(places, parsed, strict=True) if value is None]
     if bad:
         raise HierarchyError(
-            f"{len(bad)} values in the hierarchy of column {column!r} are not {word} (the first in {bad[0]}).",
+            f"The values in the hierarchy of column {column!r} must be {word}; "
+            f"{counted(len(bad), 'is not', 'are not')} (the first in {bad[0]}).",
             code="bad-leaf",
             hint="Correct or remove these rows; missing values need no row.",
         )

@@ -17,7 +17,7 @@ from xml.parsers import expat
 
 import pyarrow as pa
 
-from hushtable.errors import DataError
+from hushtable.errors import DataError, counted
 from hushtable.io.kinds import mixed_kinds
 from hushtable.io.names import check_names, select_names
 from hushtable.io.sniff import open_bytes
@@ -81,7 +81,7 @@ def read_excel(
         extra = sum(any(cell is not None for cell in row[len(names) :]) for row in body)
         if extra:
             raise DataError(
-                f"{where} has {extra} rows with cells beyond the named columns.",
+                f"{where} has {counted(extra, 'row', 'rows')} with cells beyond the named columns.",
                 code="ragged-rows",
                 hint="Name every column in the first row, or clear those cells.",
             )

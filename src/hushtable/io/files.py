@@ -95,9 +95,22 @@ def _readable(path: Path) -> str:
         raise DataError(
             f"The format of {str(path)!r} is not known by its suffix.",
             code="unknown-format",
-            hint=f"Known suffixes: {' '.join(sorted(_ENDINGS))}, and .gz after .csv, .txt and .tsv.",
+            hint=_address_hint(path)
+            or f"Known suffixes: {' '.join(sorted(_ENDINGS))}, and .gz after .csv, .txt and .tsv.",
         )
     return found
+
+
+def _address_hint(path: Path) -> str:
+    """How to write the address of a database file, if it begins like one."""
+    try:
+        with path.open("rb") as file:
+            start = file.read(16)
+    except OSError:
+        return ""
+    known = "sqlite" if start.startswith(b"SQLite format 3") else "duckdb" if start[8:12] == b"DUCK" else ""
+    slashes = ":////" if path.is_absolute() else ":///"
+    return f"Write a table of this database as {known}{slashes}{str(path).lstrip('/')}?table=NAME." if known else ""
 
 
 def _delimiter(found: str, given: str | None) -> str | None:

@@ -256,7 +256,9 @@ def diagnose(path: Path, head: CsvHead) -> DataError:
                         f"Line {start} of {where[0].lower()}{where[1:]} has {_count(len(record))}, "
                         f"but the header has {width}.",
                         code="ragged-rows",
-                        hint="Quote fields that contain the delimiter, or remove the extra delimiter.",
+                        hint="Quote fields that contain the delimiter, or remove the extra delimiter."
+                        if len(record) > width
+                        else "Add the missing fields, or quote fields that contain a line break.",
                     )
                 start = reader.line_num + 1
     except csv.Error:

@@ -179,7 +179,7 @@ def exists_error(place: SqlPlace) -> OutputError:
     return OutputError(
         f"The table {place.table!r} exists in {str(place.url)!r}.",
         code="exists",
-        hint="Choose another name, or allow overwriting.",
+        hint="Choose another name, or allow overwriting (--overwrite, overwrite=True).",
     )
 
 

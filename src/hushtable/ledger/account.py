@@ -124,8 +124,8 @@ class Account:
             )
         if self.records is not None and len(entries) < self.records:
             raise DataError(
-                f"The ledger {str(self.file)!r} has {len(entries)} releases; the release was made when it had "
-                f"{self.records}.",
+                f"The ledger {str(self.file)!r} has {counted(len(entries), 'release', 'releases')}; the release was "
+                f"made when it had {self.records}.",
                 code="ledger-shorter",
                 hint="Give the folder of the policy's files with --files.",
             )
@@ -268,8 +268,8 @@ def commitments(
         signature, unknown = signature_of[places[-1]]
         if own in signature and unknown:
             raise DataError(
-                f"Earlier classes contained {unknown} values of {' and '.join(map(repr, key))} that neither the table "
-                f"nor the policy names, so no counterfeit can represent them.",
+                f"Earlier classes contained {counted(unknown, 'value', 'values')} of {' and '.join(map(repr, key))} "
+                "that neither the table nor the policy names, so no counterfeit can represent them.",
                 code="unknown-signature",
                 hint="Name all values of the column in the policy, as 'categories' or 'order'.",
             )

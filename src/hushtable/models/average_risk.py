@@ -34,7 +34,7 @@ from typing import Annotated, ClassVar
 import numpy as np
 
 from hushtable.arrays import FloatArray
-from hushtable.errors import Infeasible, ParameterError
+from hushtable.errors import Infeasible, ParameterError, counted
 from hushtable.models.base import TOLERANCE, Monotone, PrivacyModel, Quantity, Sense
 from hushtable.params import Between
 from hushtable.table.reference import Reference
@@ -118,7 +118,8 @@ class AverageRisk(PrivacyModel):
         people = table.people
         needed = math.ceil(1 / tightest - TOLERANCE / tightest)
         return Infeasible(
-            f"{which}={tightest:g} but the table has {people:g} people, and at least {needed} are needed.",
+            f"{which}={tightest:g} but the table has {counted(round(people), 'person', 'people')}, and at least "
+            f"{needed} are needed.",
             hint=f"Raise {which} to {1 / people:.6g} or more, or add records." if people >= 1 else "Add records.",
         )
 

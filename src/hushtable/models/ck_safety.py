@@ -52,7 +52,7 @@ from typing import Annotated, ClassVar
 import numpy as np
 
 from hushtable.arrays import BoolArray, FloatArray, IntArray
-from hushtable.errors import Infeasible
+from hushtable.errors import Infeasible, counted
 from hushtable.models.base import Monotone, Sense, SensitiveModel
 from hushtable.models.p_sensitive import whole_people
 from hushtable.params import AtLeast, Between
@@ -217,9 +217,8 @@ class CKSafety(SensitiveModel):
         attribute = self.attribute(table)
         if attribute.n_present() < self.values_needed():
             return Infeasible(
-                f"k={self.k} but column {attribute.name!r} has {attribute.n_present()} values: {self.k} "
-                "implications rule "
-                "out all but one.",
+                f"k={self.k} but column {attribute.name!r} has {counted(attribute.n_present(), 'value', 'values')}: "
+                f"{self.k} implications rule out all but one.",
                 hint=f"Lower k to {attribute.n_present() - 2}." if attribute.n_present() > 1 else "Add records.",
             )
         got = float(self.score(whole, table)[0])

@@ -37,7 +37,7 @@ from typing import Annotated, ClassVar, NamedTuple
 import numpy as np
 
 from hushtable.arrays import FloatArray, IntArray
-from hushtable.errors import Infeasible, PolicyError
+from hushtable.errors import Infeasible, PolicyError, counted
 from hushtable.models.base import TOLERANCE, Monotone, Sense, SensitiveModel
 from hushtable.models.p_sensitive import alone
 from hushtable.params import AtLeast
@@ -116,7 +116,7 @@ class EpsM(SensitiveModel):
         near, attribute = self._neighbours(table), self.attribute(table)
         if table.people < self.m:
             return Infeasible(
-                f"m={self.m} but the table has {table.people:g} people.",
+                f"m={self.m} but the table has {counted(round(table.people), 'person', 'people')}.",
                 hint=f"Lower m to {int(table.people)} or less." if table.people >= 3 else "Add records.",
             )
         units = np.zeros(len(near.rank), dtype=np.int64)

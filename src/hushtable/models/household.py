@@ -38,7 +38,7 @@ from typing import Annotated, ClassVar
 import numpy as np
 
 from hushtable.arrays import FloatArray
-from hushtable.errors import Infeasible
+from hushtable.errors import Infeasible, counted
 from hushtable.laws.joining import any_member_found
 from hushtable.models.base import TOLERANCE, Monotone, PrivacyModel, Sense
 from hushtable.params import AtLeast, Between
@@ -103,7 +103,7 @@ class HouseholdRisk(PrivacyModel):
         """The table has too few people."""
         got = float(self.score(whole, table)[0])
         return Infeasible(
-            f"maximum={self.maximum:g} but the table has {table.people:g} people: even as one class, a household of "
-            f"size={self.size} has risk {got:.6g}.",
+            f"maximum={self.maximum:g} but the table has {counted(round(table.people), 'person', 'people')}: even as "
+            f"one class, a household of size={self.size} has risk {got:.6g}.",
             hint=f"Raise maximum to {got:.6g} or more, or add records.",
         )

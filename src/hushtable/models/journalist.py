@@ -36,7 +36,7 @@ from typing import Annotated, ClassVar
 import numpy as np
 
 from hushtable.arrays import FloatArray
-from hushtable.errors import Infeasible
+from hushtable.errors import Infeasible, counted
 from hushtable.laws.joining import register_risk
 from hushtable.models.base import Monotone, PrivacyModel, Sense, Stat
 from hushtable.models.k_map import population_of
@@ -105,8 +105,8 @@ class JournalistRisk(PrivacyModel):
         """The population has too few people."""
         people = max(int(population_of(whole, self.name)[0]), 1)
         return Infeasible(
-            f"maximum={self.maximum:g} but the population table has {people} people, and at least "
-            f"{math.ceil(1 / self.maximum)} are needed.",
+            f"maximum={self.maximum:g} but the population table has {counted(people, 'person', 'people')}, and at "
+            f"least {math.ceil(1 / self.maximum)} are needed.",
             hint=f"Raise maximum to {1 / people:.6g} or more, or provide a larger population table.",
         )
 

@@ -48,7 +48,7 @@ from typing import Annotated, ClassVar
 import numpy as np
 
 from hushtable.arrays import BoolArray, FloatArray, IntArray
-from hushtable.errors import Infeasible, ParameterError
+from hushtable.errors import Infeasible, ParameterError, counted
 from hushtable.models.base import TOLERANCE, Audited, Monotone, PrivacyModel, Stat
 from hushtable.params import AtLeast
 from hushtable.table.reference import Reference
@@ -213,6 +213,6 @@ class KAnonymity(PrivacyModel):
         """The table has fewer than k people."""
         people = table.people
         return Infeasible(
-            f"k={self.k} but the table has {people:g} people.",
+            f"k={self.k} but the table has {counted(round(people), 'person', 'people')}.",
             hint=f"Lower k to {int(people)} or less, or add records." if people >= 2 else "Add records.",
         )

@@ -44,7 +44,7 @@ from dataclasses import dataclass
 from typing import Annotated, ClassVar
 
 from hushtable.arrays import FloatArray
-from hushtable.errors import Infeasible
+from hushtable.errors import Infeasible, counted
 from hushtable.models.base import Monotone, PrivacyModel
 from hushtable.params import AtLeast
 from hushtable.table.reference import Reference
@@ -94,6 +94,6 @@ class KConcealment(PrivacyModel):
         """The table has fewer than k people."""
         people = table.people
         return Infeasible(
-            f"k={self.k} but the table has {people:g} people.",
+            f"k={self.k} but the table has {counted(round(people), 'person', 'people')}.",
             hint=f"Lower k to {int(people)} or less, or add records." if people >= 2 else "Add records.",
         )

@@ -33,7 +33,7 @@ from typing import Annotated, ClassVar
 import numpy as np
 
 from hushtable.arrays import FloatArray, IntArray
-from hushtable.errors import Infeasible, PolicyError
+from hushtable.errors import Infeasible, PolicyError, counted
 from hushtable.models.base import Monotone, PrivacyModel, Stat
 from hushtable.params import AtLeast
 from hushtable.table.reference import Reference
@@ -84,7 +84,7 @@ class KMap(PrivacyModel):
         """The population has fewer than k people."""
         people = int(population_of(whole, self.name)[0])
         return Infeasible(
-            f"k={self.k} but the population table has {people} people.",
+            f"k={self.k} but the population table has {counted(people, 'person', 'people')}.",
             hint=f"Lower k to {people} or less, or provide a larger population table."
             if people >= 2
             else "Provide a larger population table.",

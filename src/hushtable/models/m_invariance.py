@@ -42,7 +42,7 @@ from typing import Annotated, ClassVar
 import numpy as np
 
 from hushtable.arrays import BoolArray, FloatArray, IntArray
-from hushtable.errors import Infeasible
+from hushtable.errors import Infeasible, counted
 from hushtable.models.base import Monotone, SensitiveModel
 from hushtable.params import AtLeast
 from hushtable.table.reference import Reference
@@ -116,7 +116,7 @@ class MInvariance(SensitiveModel):
             most = min(attribute.n_present(), int(table.people))
             return Infeasible(
                 f"m={self.m} but {attribute.name!r} has {attribute.n_present()} distinct values in a table of "
-                f"{table.people:g} people.",
+                f"{counted(round(table.people), 'person', 'people')}.",
                 hint=f"Lower m to {most} or less." if most >= 2 else "No m above 1 can hold.",
             )
         top, total = int(attribute.whole_units.max(initial=0)), int(attribute.whole_units.sum())

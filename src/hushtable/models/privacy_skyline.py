@@ -52,7 +52,7 @@ from typing import Annotated, ClassVar
 import numpy as np
 
 from hushtable.arrays import BoolArray, FloatArray, IntArray
-from hushtable.errors import Infeasible
+from hushtable.errors import Infeasible, counted
 from hushtable.models.base import TOLERANCE, Monotone, Sense, SensitiveModel
 from hushtable.models.ck_safety import rarer
 from hushtable.models.p_sensitive import whole_people
@@ -231,9 +231,8 @@ class PrivacySkyline(SensitiveModel):
         attribute = self.attribute(table)
         if attribute.n_present() < self.values_needed():
             return Infeasible(
-                f"l={self.l} but column {attribute.name!r} has {attribute.n_present()} values: {self.l} statements "
-                "rule out "
-                "all but one.",
+                f"l={self.l} but column {attribute.name!r} has {counted(attribute.n_present(), 'value', 'values')}: "
+                f"{self.l} statements rule out all but one.",
                 hint=f"Lower l to {attribute.n_present() - 2}." if attribute.n_present() > 1 else "Add records.",
             )
         got = float(self.score(whole, table)[0])

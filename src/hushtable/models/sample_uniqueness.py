@@ -82,7 +82,7 @@ class SampleUniques(PrivacyModel):
     def infeasible(self, whole: GroupStats, table: Reference) -> Infeasible:
         """The table has one person."""
         return Infeasible(
-            f"share={self.share:g} but the table has {table.people:g} people, who are always unique.",
+            f"share={self.share:g} but the table has one person, who is always unique.",
             hint="Add records.",
         )
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
-from hushtable.errors import DataError
+from hushtable.errors import DataError, counted
 from hushtable.io.versions import FORMATS
 from hushtable.policy.text import in_a_comment, write_yaml
 from hushtable.release.forms.base import DEFAULT_FORM
@@ -79,7 +79,8 @@ def with_quasi(profile: Profile) -> Profile:
 
 
 def _heading(profile: Profile, filename: str) -> Iterator[str]:
-    yield f"# A starter policy for {in_a_comment(filename)}: {profile.rows:,} rows, {len(profile.columns)} columns."
+    counts = f"{counted(profile.rows, 'row', 'rows')}, {counted(len(profile.columns), 'column', 'columns')}"
+    yield f"# A starter policy for {in_a_comment(filename)}: {counts}."
     yield "# Every role below is a suggestion. Read the reasons, ask who could know what, and correct the roles."
     yield "#   identifier   names a person; never published"
     yield "#   quasi        may be known from outside; generalized"
@@ -92,7 +93,7 @@ def _heading(profile: Profile, filename: str) -> Iterator[str]:
         yield f"# The first line of the file may be a record: {', '.join(map(in_a_comment, profile.like_values))}"
         yield "# could be values. Names of columns are published, so add a header line before it."
     if profile.duplicates:
-        yield f"# {profile.duplicates:,} rows repeat an earlier row."
+        yield f"# {counted(profile.duplicates, 'row repeats', 'rows repeat')} an earlier row."
     sizes = sorted({len(s.columns) for s in profile.subsets})
     for size in sizes:
         # within a size the most revealing one stands first

@@ -5,6 +5,7 @@ from __future__ import annotations
 import html
 from typing import TYPE_CHECKING
 
+from hushtable.errors import counted
 from hushtable.io.grids import html_grid
 from hushtable.release.verify import needed_and_achieved
 
@@ -41,8 +42,9 @@ _NEXT = "See .frame, .groups, .measures(), .risk(), .attack(name), .explain(row)
 
 def _sizes(release: Released) -> str:
     found = release.verification
-    people = "" if found.people == found.rows else f" of {found.people:,.0f} people"
+    people = "" if found.people == found.rows else f" of {counted(round(found.people), 'person', 'people')}"
     return (
-        f"{release.n_released:,} of {release.records:,} records{people} in {found.classes:,} classes, "
+        f"{release.n_released:,} of {counted(release.records, 'record', 'records')}{people} in "
+        f"{counted(found.classes, 'class', 'classes')}, "
         f"{release.n_suppressed:,} suppressed"
     )

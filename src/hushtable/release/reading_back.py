@@ -9,7 +9,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from hushtable.arrays import AnyArray
-from hushtable.errors import DataError, PolicyError
+from hushtable.errors import DataError, PolicyError, counted
 from hushtable.io.dictionaries import counts, encode, from_codes, look_up, null_last, to_codes, value_type
 from hushtable.io.text import is_text, to_labels
 from hushtable.schema.columns import Kind, Role
@@ -110,7 +110,7 @@ def sensitive_codes(
         unknown = int(counts(labels)[known < 0].sum())
         if unknown:
             raise DataError(
-                f"Column {column.name!r} has {unknown} values that its input did not have.",
+                f"Column {column.name!r} has {counted(unknown, 'value', 'values')} that its input did not have.",
                 code="unknown-values",
                 hint="The published file does not belong to this release.json.",
             )

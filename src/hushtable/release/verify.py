@@ -20,7 +20,7 @@ import numpy as np
 import pyarrow as pa
 
 from hushtable.arrays import AnyArray, BoolArray, IntArray
-from hushtable.errors import VerificationError
+from hushtable.errors import VerificationError, counted
 from hushtable.kernels.grouping import group_rows, histogram, number_rows
 from hushtable.models.base import Stat
 from hushtable.models.compose import AllOf
@@ -114,7 +114,7 @@ class Evidence:
     def sentence(self) -> str:
         """The evidence in words."""
         given = ", ".join(f"{k}={v}" for k, v in self.parameters.items())
-        verdict = "holds" if self.ok else f"violated by {self.violations} classes"
+        verdict = "holds" if self.ok else f"violated by {counted(self.violations, 'class', 'classes')}"
         needed, achieved = needed_and_achieved(self.as_dict())
         return f"{self.model}({given}): achieved {achieved}, required {needed}: {verdict}"
 
@@ -197,9 +197,10 @@ class Verification:
     stats: GroupStats
 
     def __repr__(self) -> str:
-        people = "" if self.people == self.rows else f" of {self.people:,.0f} people"
+        people = "" if self.people == self.rows else f" of {counted(round(self.people), 'person', 'people')}"
         verdict = "verified" if self.ok else "violated"
-        heading = f"Verification: {verdict}; {self.rows:,} rows{people} in {self.classes:,} classes"
+        rows, classes = counted(self.rows, "row", "rows"), counted(self.classes, "class", "classes")
+        heading = f"Verification: {verdict}; {rows}{people} in {classes}"
         return "\n".join([heading, *(f"  {e.sentence()}" for e in self.evidence)])
 
     def _repr_html_(self) -> str:
@@ -249,7 +250,7 @@ def check_unlinked(table: pa.Table, plan: TablePlan) -> None:
     ...               models=[{"k-anonymity": {"k": 2}}]).table_plan()
     >>> check_unlinked(pa.table({"who": ["8c", "8c"], "age": [30, 30]}), plan)
     Traceback (most recent call last):
-    hushtable.errors.VerificationError: 1 published rows repeat a pseudonym of column 'who', which links the rows of...
+    hushtable.errors.VerificationError: 1 published row repeats a pseudonym of column 'who', which links the rows of...
     """
     for column in plan.columns:
         if not any(Role.PSEUDONYM in treatment.roles for treatment in column.treatments):
@@ -258,7 +259,8 @@ def check_unlinked(table: pa.Table, plan: TablePlan) -> None:
         repeated = len(shown) - len(shown.unique())
         if repeated:
             raise VerificationError(
-                f"{repeated} published rows repeat a pseudonym of column {column.name!r}, which links the rows of a "
+                f"{counted(repeated, 'published row repeats', 'published rows repeat')} a pseudonym of column "
+                f"{column.name!r}, which links the rows of a "
                 "person across classes.",
                 code="linked-rows",
                 hint="Publish one row per person, or give the column the role 'identifier'.",

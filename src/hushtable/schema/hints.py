@@ -43,6 +43,12 @@ PEOPLE = (
 )
 """Words for people: followed by a key, they identify a row's person."""
 
+PERSON_KEYS = (
+    "id nr uuid guid identifier pid uid idnr idnum idno idcode personid patid patientid ptid pnr subjid subjectid"
+    " userid custid customerid empid studentid respid caseid"
+)
+"""Whole names that usually identify each row's person."""
+
 FREE_TEXT: dict[str, str] = {
     "free text": "note notes comment comments remark remarks description freetext free-text memo narrative bemerkung"
     " bemerkungen kommentar notiz notizen"
@@ -51,9 +57,8 @@ FREE_TEXT: dict[str, str] = {
 
 SURVEY: dict[str, str] = {
     "a survey weight": "instance-weight sample-weight sampling-weight survey-weight person-weight household-weight"
-    " final-weight replicate-weight design-weight statistical-weight weighting fnlwgt finalwgt wgt pwgtp perwt"
-    " hhwt wtsupp"
-    " wtint wtmec fexp",
+    " final-weight replicate-weight design-weight statistical-weight weighting fnlwgt finalwgt wgt wght"
+    " pwgtp perwt pweight hhwt wtsupp wtint wtmec fexp",
     "the design of a survey": "stratum strata psu sdmvpsu sdmvstra sampling-unit sampling-stratum replicate",
 }
 """Words for columns that a survey adds to its records."""
@@ -142,11 +147,11 @@ def is_person_key(name: str) -> bool:
 
     Examples
     --------
-    >>> is_person_key("patient_no"), is_person_key("visit_id")
-    (True, False)
+    >>> is_person_key("patient_no"), is_person_key("nr"), is_person_key("visit_id")
+    (True, True, False)
     """
     words = words_of(name)
-    return is_key(name) and (words == ["id"] or not set(PEOPLE.split()).isdisjoint(words))
+    return "".join(words) in PERSON_KEYS.split() or (is_key(name) and not set(PEOPLE.split()).isdisjoint(words))
 
 
 def name_hint(name: str, hints: dict[str, str]) -> str:

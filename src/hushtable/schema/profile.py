@@ -14,7 +14,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from hushtable.arrays import IntArray
-from hushtable.errors import DataError
+from hushtable.errors import DataError, counted
 from hushtable.io.grids import html_grid, text_grid
 from hushtable.schema.columns import Format, Kind, Role
 from hushtable.schema.describe import MARKERS
@@ -125,11 +125,11 @@ class Profile:
 
     def __repr__(self) -> str:
         heads, rows = self._shown()
-        return f"{self._sizes()}\n{text_grid(heads, rows)}"
+        return f"{self._heading()}\n{text_grid(heads, rows)}"
 
     def _repr_html_(self) -> str:
         heads, rows = self._shown()
-        return f"<p>{self._sizes()}</p>{html_grid(heads, rows)}"
+        return f"<p>{self._heading()}</p>{html_grid(heads, rows)}"
 
     def plot(self, ax: Axes | None = None) -> Axes:
         """Draw which columns make people unique: the shares of rows with a unique value and with a missing one.
@@ -153,9 +153,14 @@ class Profile:
         names = [f"{c.name} ({c.role})" for c in self.columns]
         return bars(names, series, ax=ax, xlabel="share of rows")
 
-    def _sizes(self) -> str:
+    def _heading(self) -> str:
         entity = f"; {self.entity!r} seems to identify the person of each row" if self.entity else ""
-        return f"{self.rows:,} rows, {len(self.columns)} columns, {self.duplicates:,} repeated rows{entity}"
+        return f"{self.sizes()}{entity}"
+
+    def sizes(self) -> str:
+        """Return the numbers of rows, columns and repeated rows, in words."""
+        rows, columns = counted(self.rows, "row", "rows"), counted(len(self.columns), "column", "columns")
+        return f"{rows}, {columns}, {counted(self.duplicates, 'repeated row', 'repeated rows')}"
 
     def _shown(self) -> tuple[list[str], list[list[str]]]:
         rows = [

@@ -23,6 +23,9 @@ _PIECE = 1 << 18
 _MADE = ("repeat.py", "microdata.zip")
 """Files that are made on demand."""
 
+_EVIDENCE = ("evidence.html", "evidence.json")
+"""Files of the report, which are not part of the release folder."""
+
 _TEXTS = {
     "release.csv": "the table to publish, verified from its own cells",
     "release.parquet": "the table to publish, verified from its own cells",
@@ -32,6 +35,7 @@ _TEXTS = {
     "policy.yaml": "the policy of the release, which other programs can read too",
     "release.json": "what was promised and achieved; no record's values",
     "evidence.html": "the evidence report, to read and to sign; one offline page",
+    "evidence.json": "the same report as data, for a digital signature with 'hushtable sign'",
     "microdata.zip": "rows drawn from the release, with the original's columns and types",
     "repeat.py": "the Python code that repeats this release from the original",
 }
@@ -43,14 +47,14 @@ def export_files(run: Run) -> dict[str, str]:
         return _linked_files(run)
     there = {p.name for p in run.release.iterdir()} | {"repeat.py"}
     there |= {"microdata.zip"} if _can_draw(run) else set()
-    there |= {"evidence.html"} if (run.folder / "evidence.html").is_file() else set()
+    there |= {name for name in _EVIDENCE if (run.folder / name).is_file()}
     return {name: text for name, text in _TEXTS.items() if name in there}
 
 
 def _linked_files(run: Run) -> dict[str, str]:
     tables = sorted(p.name for p in run.release.iterdir() if p.name not in _TEXTS)
     there = {p.name for p in run.release.iterdir()} | {"repeat.py", "microdata.zip"}
-    there |= {"evidence.html"} if (run.folder / "evidence.html").is_file() else set()
+    there |= {name for name in _EVIDENCE if (run.folder / name).is_file()}
     found = dict.fromkeys(tables, "one of the linked tables to publish; publish all of them or none")
     return found | {name: text for name, text in _TEXTS.items() if name in there}
 
@@ -63,7 +67,7 @@ def export_file(run: Run, name: str) -> bytes:
         return code_of(run).encode("utf-8")
     if name == "microdata.zip":
         return sample_of(run)
-    folder = run.folder if name == "evidence.html" else run.release
+    folder = run.folder if name in _EVIDENCE else run.release
     return (folder / name).read_bytes()
 
 
@@ -71,7 +75,7 @@ def export_path(run: Run, name: str) -> Path | None:
     """Return the path of a file, for those that are not made on demand."""
     if name in _MADE or name not in export_files(run):
         return None
-    return (run.folder if name == "evidence.html" else run.release) / name
+    return (run.folder if name in _EVIDENCE else run.release) / name
 
 
 def bundle(run: Run) -> IO[bytes]:

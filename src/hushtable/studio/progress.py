@@ -6,6 +6,7 @@ from typing import Any, Protocol
 
 from hushtable.studio.projects import Project
 from hushtable.studio.runs import runs_of
+from hushtable.studio.store import Job
 
 __all__ = ["done_steps", "note_export", "note_visit"]
 
@@ -14,6 +15,8 @@ _POLICY = ("columns", "hierarchies", "protect")
 
 class _Studio(Protocol):
     def faults(self, project: Project) -> list[dict[str, str]]: ...
+
+    def job_of(self, project: Project, *kinds: str) -> Job | None: ...
 
 
 def note_visit(project: Project, step: str) -> bool:
@@ -49,7 +52,16 @@ def done_steps(studio: _Studio, project: Project) -> set[str]:
         done |= {"run"}
         done |= {"attack"} if any(r.json("risk") or r.json("attacks") for r in runs) else set()
         done |= {"export"} if facts.get("exported") else set()
-    return done - _at_fault(studio.faults(project))
+    return done - _at_fault(studio.faults(project)) - _infeasible(studio, project)
+
+
+def _infeasible(studio: _Studio, project: Project) -> set[str]:
+    """The step Protect, if the last check of this policy found a model that cannot hold."""
+    last = studio.job_of(project, "check")
+    found = last.result if last is not None and last.state == "done" else None
+    if found is None or found["revision"] != project.revision():
+        return set()
+    return {"protect"} if any(model["feasible"] is False for model in found["models"]) else set()
 
 
 def _at_fault(faults: list[dict[str, Any]]) -> set[str]:

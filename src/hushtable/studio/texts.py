@@ -77,7 +77,6 @@ class T:
     COLUMNS = "Columns"
     FOUND_IN_DATA = "Findings"
     SEE_COLUMNS = "Kind, role and uniqueness of each column are on the next step, Columns."
-    ROWS = "{rows:,} rows, {columns} columns"
     DUPLICATES = "{:,} rows repeat an earlier row."
     SHEET = "Sheet of the workbook"
     SHEET_HINT = "It cannot be changed once there is a release."
@@ -313,6 +312,7 @@ class T:
     UP = "Up"
     FRONTIER = "Releases side by side"
     FRONTIER_TEXT = "Further left: smaller risk that a person is found. Lower: less loss."
+    FRONTIER_ONE = "This project has one release. Make another one to compare their risk and loss."
     MEASURE = "Measure of loss"
     RISK_AXIS = "risk: 1 / smallest class"
 

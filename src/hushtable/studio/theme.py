@@ -65,7 +65,7 @@ a.ht-line:hover { background:var(--mark); } a.ht-line strong { color:var(--link)
 .ht-legend { gap:0; margin-bottom:8px; } .ht-legend span { padding:3px 10px; border:1px solid var(--line);
   font-size:12.5px; }
 .ht-card > .ht-scroll { margin-top:10px; }
-.ht-table { border-collapse:collapse; font-size:13.5px; min-width:100%; }
+.ht-table { border-collapse:collapse; font-size:13.5px; width:max-content; min-width:100%; }
 .ht-table th, .ht-table td { text-align:left; padding:5px 10px; border-bottom:1px solid var(--line);
   vertical-align:top; max-width:28ch; overflow-wrap:break-word; }
 .ht-table th { font-weight:650; white-space:nowrap; color:var(--ink); background:var(--mark); }
@@ -152,6 +152,13 @@ a.ht-line:hover { background:var(--mark); } a.ht-line strong { color:var(--link)
   white-space:pre; font-family:ui-monospace,monospace; margin:0; max-height:340px; }
 .ht-file label { display:block; } .ht-file label span { display:block; font-weight:600; margin-bottom:6px; }
 .ht-file input { border:2px dashed var(--soft); border-radius:6px; padding:14px; width:100%; color:var(--ink); }
+.ht-file + .q-field, .ht-card > .q-field + .q-field { margin-top:10px; }
+.q-btn__content { flex-wrap:nowrap; }
+/* a hint of two lines takes the space it needs, instead of covering what follows */
+.q-field--with-bottom { padding-bottom:0; }
+.q-field__bottom--animated { position:static; transform:none; }
+.q-field--dense .q-field__bottom { font-size:11.5px; padding-bottom:4px; }
+.q-field__messages { line-height:1.3; }
 a.ht-link { color:var(--brand); }
 :focus-visible { outline:3px solid var(--after); outline-offset:2px; }
 .q-checkbox__label, .q-toggle__label { color:var(--ink); }

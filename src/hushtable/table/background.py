@@ -7,7 +7,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from hushtable.arrays import IntArray
-from hushtable.errors import DataError
+from hushtable.errors import DataError, counted
 from hushtable.io.dictionaries import null_last
 from hushtable.kernels.grouping import number_rows
 from hushtable.schema.columns import Role
@@ -49,7 +49,8 @@ def background_mass(
     place = pc.index_in(text, value_set=labels)
     if place.null_count:
         raise DataError(
-            f"The background table has {place.null_count} rows whose {extra.background_on!r} does not occur in "
+            f"The background table has {counted(place.null_count, 'row', 'rows')} whose {extra.background_on!r} does "
+            "not occur in "
             "the table.",
             code="background-values",
         )

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from hushtable.arrays import AnyArray, FloatArray, IntArray
-from hushtable.errors import DataError
+from hushtable.errors import DataError, counted
 from hushtable.schema.columns import Kind, Role
 from hushtable.schema.prepare import prepare
 
@@ -140,7 +140,7 @@ def _households(table: pa.Table, name: str, plan: TablePlan) -> IntArray:
     prepared = prepare(table.column(name), name=name, kind=Kind.NOMINAL, missing_values=plan.missing_values)
     if prepared.missing:
         raise DataError(
-            f"Column {name!r} does not name the household of {prepared.missing} records.",
+            f"Column {name!r} does not name the household of {counted(prepared.missing, 'record', 'records')}.",
             code="missing-household",
             hint="Fill the column: people who live alone get a household of their own.",
         )

@@ -13,7 +13,7 @@ from typing import Annotated, ClassVar
 import numpy as np
 import pyarrow as pa
 
-from hushtable.errors import DataError, IncompatibleError
+from hushtable.errors import DataError, IncompatibleError, counted
 from hushtable.io.secret import keyed_hash
 from hushtable.io.text import to_labels
 from hushtable.params import AtLeast
@@ -74,7 +74,8 @@ class DateShift(Keyed, Treatment):
         person = given.others[name]
         if person.missing:
             raise DataError(
-                f"{person.missing} rows have no {name!r}, so it is unknown which dates to shift together.",
+                f"{counted(person.missing, 'row has', 'rows have')} no {name!r}, so it is unknown which dates to "
+                "shift together.",
                 code="no-person",
                 hint="Fill in every row's person, or remove these rows.",
             )

@@ -28,7 +28,7 @@ from typing import Annotated, ClassVar
 
 import pyarrow as pa
 
-from hushtable.errors import DataError
+from hushtable.errors import DataError, counted
 from hushtable.io.secret import keyed_hash
 from hushtable.io.text import to_labels
 from hushtable.schema.columns import Kind, Role
@@ -83,7 +83,8 @@ class Pseudonym(Keyed, Treatment):
         repeated = len(column) - column.missing - len(column.values)
         if repeated:
             raise DataError(
-                f"{repeated} rows repeat the {column.name!r} of another row: their published pseudonyms would link "
+                f"{counted(repeated, 'row repeats', 'rows repeat')} the {column.name!r} of another row: published "
+                "pseudonyms would link "
                 "the rows of a person, but the models judge each row by its class alone.",
                 code="linked-rows",
                 hint="Give the column the role 'identifier', or make a table with one row per person.",
@@ -100,8 +101,9 @@ class Pseudonym(Keyed, Treatment):
         short = sum(_size(value) < LEAST for value in values)
         if short:
             raise DataError(
-                f"{short} values of column {column!r} have fewer than a million values of the same shape, or letters "
-                "or digits outside ASCII, so their pseudonyms could be reversed.",
+                f"{counted(short, 'value', 'values')} of column {column!r} can be recovered from pseudonyms by "
+                "trying: fewer than a million "
+                "values have the same shape, or letters or digits are outside ASCII.",
                 code="short-format",
                 hint="Remove 'keep_format'.",
             )

@@ -45,6 +45,22 @@ def test_the_steps_in_a_narrow_window(chromium, server, released):
     page.context.close()
 
 
+def test_hints_and_short_cells_have_room(chromium, server, released):
+    """A hint of two lines once covered the next field, and a cell such as ``< 30`` was broken after its sign."""
+    page = open_page(chromium, server, viewport={"width": 390, "height": 800})
+    go(page, released, "protect")
+    page.locator(".q-field__messages").first.wait_for()
+    spilt = """() => [...document.querySelectorAll('.q-field__bottom')].filter(hint =>
+        hint.getBoundingClientRect().bottom > hint.closest('.q-field').getBoundingClientRect().bottom + 1).length"""
+    assert page.evaluate(spilt) == 0
+    go(page, released, "compare")
+    page.locator(".ht-table td").first.wait_for()
+    broken = """() => { const cell = document.querySelector('.ht-table td:nth-child(2)'), text = document.createRange();
+        cell.textContent = '< 1982'; text.selectNodeContents(cell); return text.getClientRects().length; }"""
+    assert page.evaluate(broken) == 1
+    page.context.close()
+
+
 def test_the_keyboard_is_enough(page, released):
     go(page, released, "run")
     page.get_by_role("button", name="Start a run").wait_for()

@@ -26,7 +26,7 @@ import pyarrow.compute as pc
 
 from hushtable.algorithms.base import Recoding
 from hushtable.arrays import BoolArray, FloatArray, IntArray
-from hushtable.errors import DataError, IncompatibleError, UsageError, did_you_mean
+from hushtable.errors import DataError, IncompatibleError, UsageError, counted, did_you_mean
 from hushtable.io.dictionaries import decode
 from hushtable.models.base import Stat
 from hushtable.release.reading_back import published_cells
@@ -65,7 +65,7 @@ def condense_release(release: Released, *, columns: Sequence[str] | None = None)
     sizes = np.bincount(labels)
     if sizes.min() < FEWEST:
         raise IncompatibleError(
-            f"The smallest class has {int(sizes.min())} rows: its mean would reveal single values.",
+            f"The smallest class has {counted(int(sizes.min()), 'row', 'rows')}: its mean would reveal single values.",
             code="small-classes",
             hint=f"Use k-anonymity with k of at least {FEWEST}.",
         )

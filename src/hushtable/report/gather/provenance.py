@@ -100,7 +100,7 @@ def treatment(release: Released, after: Exposure) -> Handling:
         suppressed_share=suppressed / n if n else 0.0,
         suppression_limit=limit,
         suppression_meaning="Suppressed records are removed from the table completely. "
-        f"The policy allows up to {limit:.2%} of the people to be suppressed.{price}",
+        f"The policy allows up to {100 * limit:.6g}% of the people to be suppressed.{price}",
         people=release.verification.people,
         classes=release.verification.classes,
         smallest=float(counts[0]),

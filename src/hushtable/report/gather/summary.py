@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from hushtable.errors import counted
 from hushtable.report.content.privacy import AttackEvidence
 from hushtable.report.content.report import Facts, Summary, TemplateAnswer
 from hushtable.report.gather.limits import assumptions, not_promised
@@ -53,7 +54,8 @@ def _figures(facts: Facts) -> tuple[tuple[str, str, str], ...]:
             )
         )
         figures.append((percent(first.after.average), "average chance", f"before: {percent(first.before.average)}"))
-    figures.append((percent(done.suppressed_share), "of the records suppressed", f"{count(done.suppressed)} records"))
+    left_out = counted(done.suppressed, "record", "records")
+    figures.append((percent(done.suppressed_share), "of the records suppressed", left_out))
     return (*figures, *_harm(facts.attacks))
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from hushtable.errors import counted
 from hushtable.release.verify import needed_and_achieved
 from hushtable.report.charts.frame import Heading
 from hushtable.report.charts.intervals import Interval, interval_chart
@@ -26,7 +27,7 @@ def models_section(report: Report) -> Markup:
             *needed_and_achieved(m.model_dump(), number),
             tag("span", "holds", class_="holds")
             if m.holds
-            else tag("span", f"violated in {count(m.violations)} classes", class_="broken"),
+            else tag("span", f"violated in {counted(m.violations, 'class', 'classes')}", class_="broken"),
         )
         for m in report.facts.models
     ]

@@ -7,6 +7,7 @@ from typing import Any
 
 from nicegui import ui
 
+from hushtable.errors import counted
 from hushtable.studio import views
 from hushtable.studio.pages.file_field import file_field
 from hushtable.studio.pages.layout import Page
@@ -157,7 +158,7 @@ def _size(n: int) -> str:
 async def _table(project: Project) -> None:
     facts = project.facts
     with card(T.PREVIEW):
-        rows = T.ROWS.format(rows=facts["rows"], columns=len(facts["columns"]))
+        rows = f"{counted(facts['rows'], 'row', 'rows')}, {counted(len(facts['columns']), 'column', 'columns')}"
         text(f"{facts['data']}: {rows}", "p", "ht-soft")
         box = ui.element("div")
 

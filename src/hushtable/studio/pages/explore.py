@@ -156,7 +156,7 @@ def _partition(run: Run) -> None:
 def _frontier(project: Project, current: Run) -> None:
     runs = [run.facts for run in runs_of(project)]
     with card(T.FRONTIER):
-        text(T.FRONTIER_TEXT)
+        text(T.FRONTIER_TEXT if len(runs) > 1 else T.FRONTIER_ONE)
         lost = [
             name
             for name in runs[0]["summary"]["measures"]

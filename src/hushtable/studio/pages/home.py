@@ -7,6 +7,7 @@ import datetime as dt
 
 from nicegui import ui
 
+from hushtable.errors import counted
 from hushtable.studio.pages.layout import frame
 from hushtable.studio.pages.widgets import attempted, card, sure, text
 from hushtable.studio.projects import Project
@@ -48,11 +49,11 @@ def build(studio: Studio) -> None:
 def _line(studio: Studio, project: Project) -> None:
     facts = project.facts
     made = dt.datetime.fromtimestamp(facts["created"]).strftime("%Y-%m-%d %H:%M")
-    rows = f"{facts['rows']:,} rows · " if facts.get("rows") else ""
+    rows = f"{counted(facts['rows'], 'row', 'rows')} · " if facts.get("rows") else ""
     with ui.element("div").classes("ht-row").style("padding:6px 0;border-top:1px solid var(--line)"):
         with ui.element("div").classes("grow"):
             ui.link(facts["name"], f"/p/{project.id}/data").classes("ht-link")
-            text(f"{rows}{len(runs_of(project))} releases · {made}", "div", "ht-soft")
+            text(f"{rows}{counted(len(runs_of(project)), 'release', 'releases')} · {made}", "div", "ht-soft")
         delete = ui.button(T.DELETE, icon="delete", on_click=lambda: _delete(studio, project)).props("flat no-caps")
         delete.props["aria-label"] = f"{T.DELETE}: {facts['name']}"
 

@@ -8,6 +8,7 @@ from typing import Any
 
 from nicegui import ui
 
+from hushtable.errors import counted
 from hushtable.io.figures import number, share
 from hushtable.release.verify import needed_and_achieved
 from hushtable.studio.pages import trials
@@ -156,7 +157,8 @@ def _heading(project: Project, run: Run, deleted: Callable[[], Any]) -> None:
             text(f"{T.RUN_NAME.format(run.number)}: {next(iter(summary['algorithm']))}", "h3", "")
             left_out = share(summary["suppressed"] / max(summary["records"], 1))
             text(
-                f"{summary['released']:,} of {summary['records']:,} records in {summary['classes']:,} classes; "
+                f"{summary['released']:,} of {counted(summary['records'], 'record', 'records')} in "
+                f"{counted(summary['classes'], 'class', 'classes')}; "
                 f"{left_out} suppressed; {facts['seconds']:.1f} s",
                 "div",
                 "ht-soft",

@@ -151,8 +151,9 @@ def test_no_edit_makes_a_broken_promise_pass(broken, data):
 
 @pytest.mark.parametrize(
     "forged",
-    [{"file": "../other/release.csv"}, {"file": "/etc/hostname"}, {"file": ["release.csv"]}, {"file": ".."}, {"file": ""},
-     {"columns": {"age": 1}}, {"columns": [["age"]]}, {"models": [5]}, {"models": "k"}, {"notes": 5}, {"files": []}],
+    [{"file": "../other/release.csv"}, {"file": "/etc/hostname"}, {"file": ["release.csv"]}, {"file": ".."},
+     {"file": ""}, {"columns": {"age": 1}}, {"columns": [["age"]]}, {"models": [5]}, {"models": "k"},
+     {"notes": 5}, {"files": []}],
 )  # fmt: skip
 def test_a_forged_release_is_not_opened(tmp_path, forged):
     """Nor does it read a table outside its folder."""

@@ -119,12 +119,6 @@ def _rows(table: str, limit: float) -> Callable[[Any], float]:
     return lambda found: next(r["ratio"] for r in found if r["table"] == table and r["suppression"] == limit)
 
 
-_REGULAR = (
-    "Every crowd has exactly k people and everybody is in exactly k crowds, so that each of k records is equally "
-    "likely; a release that only counts possible records could lose less."
-)
-
-
 _OWN_CATEGORY = (
     "Rows count as alike only with the same blanks, so that who knows all true values of a person still finds k rows. "
     "kAnon lets a blank match anything; it leaves hundreds of people with fewer than k rows that fit. By the "
@@ -413,7 +407,6 @@ FIGURES = (
             _concealing("ncp", columns),
             "",
             round(0.75 * best, 5),
-            why=_REGULAR,
             peer=("best classes", best),
         )
         for columns, best in ((9, 0.0105), (8, 0.0053))

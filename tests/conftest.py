@@ -20,9 +20,9 @@ from hushtable.io.secret import SECRET
 collect_ignore_glob = ["**/conftest.py", "conftest.py"]
 
 # compiling a kernel or a busy machine makes single examples slow, which says nothing about the code
-settings.register_profile("default", deadline=None)
+settings.register_profile("default", deadline=None, max_examples=50)
 # the same examples on every run, so that a red build means a changed program
-settings.register_profile("ci", deadline=None, derandomize=True, print_blob=True)
+settings.register_profile("ci", deadline=None, max_examples=50, derandomize=True, print_blob=True)
 settings.register_profile("thorough", deadline=None, max_examples=1000, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE") or ("ci" if os.environ.get("CI") else "default"))
 

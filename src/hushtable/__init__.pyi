@@ -12,6 +12,8 @@ from hushtable.algorithms.cluster.cbfs import Cbfs as Cbfs
 from hushtable.algorithms.cluster.k_first import KFirst as KFirst
 from hushtable.algorithms.cluster.k_member import KMember as KMember
 from hushtable.algorithms.cluster.mdav import Mdav as Mdav
+from hushtable.algorithms.cluster.mst import Mst as Mst
+from hushtable.algorithms.cluster.mu_approx import MuApprox as MuApprox
 from hushtable.algorithms.cluster.optimal_univariate import OptimalUnivariate as OptimalUnivariate
 from hushtable.algorithms.cluster.p_first import PFirst as PFirst
 from hushtable.algorithms.cluster.v_mdav import VMdav as VMdav

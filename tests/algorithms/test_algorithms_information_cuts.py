@@ -182,5 +182,5 @@ def test_equal_records_stay_together_unless_refined(settings, together):
     if together:
         assert len(InformationCuts(**settings).run(far).labels) <= 60
     else:
-        with pytest.raises(IncompatibleError, match="far away"):
+        with pytest.raises(IncompatibleError, match="records are remote"):
             InformationCuts(**settings).run(far)

@@ -5,13 +5,14 @@ from __future__ import annotations
 import re
 from collections import Counter
 from dataclasses import replace
-from itertools import permutations
+from itertools import combinations, combinations_with_replacement, permutations
 
 import numpy as np
 import pyarrow as pa
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from scipy.optimize import linprog
 
 import hushtable as ht
 from hushtable.algorithms.concealing import k_concealing
@@ -19,7 +20,8 @@ from hushtable.algorithms.concealing.k_concealing import KConcealing, _blocks, _
 from hushtable.algorithms.partition.mondrian import Mondrian
 from hushtable.datasets import patients
 from hushtable.engines import local
-from hushtable.errors import IncompatibleError, UsageError
+from hushtable.errors import IncompatibleError, UsageError, VerificationError
+from hushtable.rng import integers
 from hushtable.table.coins import Coins
 from hushtable.testing.interference_checks import local_files
 
@@ -69,6 +71,50 @@ def test_people_take_the_places_of_their_tuples():
     assert (tuples[people] == crowds).all()
 
 
+def slow_mixture(codes, weights, times, size):
+    """What the cheapest mixture costs, by a linear program over all crowds."""
+    crowds = [
+        c for c in combinations_with_replacement(range(len(times)), size) if all(c.count(t) <= times[t] for t in c)
+    ]
+    members = np.array([[crowd.count(t) for crowd in crowds] for t in range(len(times))])
+    costs = k_concealing._costs(codes, weights, np.array(crowds))
+    return float(linprog(costs, A_eq=members, b_eq=size * times).fun)
+
+
+@settings(max_examples=15)
+@given(seed=st.integers(0, 1000), n=st.integers(4, 8), size=st.integers(3, 4))
+def test_rounds_end_with_the_cheapest_mixture(seed, n, size):
+    """The mixture of crowds found in rounds costs what the one of all crowds costs; rounded, everybody is in k."""
+    codes = np.column_stack([integers(seed, f"c{j}", n, 0, top) for j, top in enumerate((2, 4, 9))])
+    codes, times = np.unique(codes, axis=0, return_counts=True)
+    weights = np.array([700, 300, 100])
+    tuples = np.repeat(np.arange(len(times)), times)
+    known = tuples[_rings(np.zeros(n, np.int64), size)]
+    seen = []
+    with pytest.MonkeyPatch.context() as patch:
+        real = k_concealing._mixture
+        patch.setattr(k_concealing, "_mixture", lambda *given: seen.append(given[:2]) or real(*given))
+        rounded = k_concealing._mixed(codes, weights, times, known, 50)
+    shares, _ = real(*seen[-1], times)
+    assert shares @ seen[-1][1] == pytest.approx(slow_mixture(codes, weights, times, size), abs=1.0)
+    if rounded is not None:
+        assert np.array_equal(np.bincount(rounded.ravel(), minlength=len(times)), size * times)
+        assert all(crowd.count(t) <= times[t] for crowd in rounded.tolist() for t in crowd)
+        assert k_concealing._costs(codes, weights, rounded).sum() >= slow_mixture(codes, weights, times, size) - 1.0
+
+
+def test_what_rounding_leaves_is_gathered():
+    """Two whole crowds and no fractions: the other crowds are made from who is left, nobody twice in one."""
+    codes, weights, times = np.array([[0], [1], [2], [7], [8]]), np.array([10]), np.array([1, 1, 1, 1, 2])
+    rounded = k_concealing._rounded(codes, weights, times, np.array([[0, 1, 2], [3, 4, 4]]), np.array([1.0, 1.4]))
+    assert sorted(np.bincount(rounded.ravel()).tolist()) == [3, 3, 3, 3, 6]
+    assert all(crowd.count(t) <= times[t] for crowd in rounded.tolist() for t in crowd)
+    apart = k_concealing._rounded(codes, weights, times, np.array([[1, 2, 3], [1, 2, 4]]), np.array([3.0, 0.0]))
+    assert sorted(map(sorted, apart.tolist()))[:3] == [[0, 4, 4]] * 3
+    few = np.array([1, 1, 2])
+    assert k_concealing._rounded(codes[:3], weights, few, np.array([[1, 2, 2]]), np.array([3.0])) is None
+
+
 @pytest.fixture(scope="module")
 def release():
     return ht.anonymize(patients(240).select(NAMES), policy(k(4)))
@@ -105,7 +151,7 @@ def test_the_order_of_rows_does_not_matter(release):
 def test_what_it_refuses():
     with pytest.raises(IncompatibleError, match=r"needs classes of equal ones.*k-concealment"):
         policy({"k-anonymity": {"k": 4}}).plan()
-    for name, values in (("t-closeness", {"t": 0.3}), ("distinct-l", {"l": 2})):
+    for name, values in (("t-closeness", {"t": 0.3}), ("entropy-l", {"l": 2}), ("p-plus-sensitive", {"p": 2})):
         with pytest.raises(IncompatibleError, match=rf"{name} needs classes.*such as mondrian"):
             policy(k(4), {name: values}).plan()
     with pytest.raises(IncompatibleError, match="downcoding would change"):
@@ -127,7 +173,9 @@ WORLDS = sorted(set(permutations("aabbb")))
 def worlds_of(ages, size, secrets):
     """Yield, for every way to give five people their values and for every secret: values, each one's cells, crowds."""
     people = pa.table({"age": ages, "ill": list(WORLDS[0])})
-    rules = ht.Policy(quasi=["age"], sensitive=["ill"], models=[k(size)], algorithm={"k-concealing": {"effort": 0}})
+    rules = ht.Policy(
+        quasi=["age"], sensitive=["ill"], models=[k(size)], algorithm={"k-concealing": {"effort": 0, "rounds": 0}}
+    )
     problem = local.run(people, rules.plan()).problem
     start = Mondrian().run(problem)
     ill = problem.table.sensitive[0]
@@ -137,7 +185,7 @@ def worlds_of(ages, size, secrets):
         for secret in range(secrets):
             coins = Coins(f"{world} {secret}".encode())
             ((rows, classes),) = _blocks(replace(problem, store=table, tossed=coins), start)
-            crowds = KConcealing(effort=0)._crowds(table, rows, classes, size)
+            crowds = KConcealing(effort=0, rounds=0)._crowds(table, rows, classes, size)
             drawn = draw_matching(crowds, coins.purse("draw"))
             cells = {int(rows[p]): tuple(ages[i] for i in rows[crowds[c]]) for c, p in enumerate(drawn.tolist())}
             yield world, cells
@@ -195,7 +243,9 @@ def test_public_files_do_not_tell_the_draw(tmp_path, monkeypatch):
 
     All but the number of the release, which is an HMAC with the secret.
     """
-    rules = ht.Policy(quasi=["age"], sensitive=["ill"], models=[k(3)], algorithm={"k-concealing": {"effort": 0}}).plan()
+    rules = ht.Policy(
+        quasi=["age"], sensitive=["ill"], models=[k(3)], algorithm={"k-concealing": {"effort": 0, "rounds": 0}}
+    ).plan()
     made = {}
     for turn in range(120):
         secret = tmp_path / f"secret {turn}"
@@ -211,6 +261,101 @@ def test_public_files_do_not_tell_the_draw(tmp_path, monkeypatch):
         if made[table][0] != turn % 4:
             return
     raise AssertionError("no two draws gave the same table")
+
+
+def diverse(l):
+    return {"distinct-l": {"l": l}}
+
+
+@settings(max_examples=40)
+@given(values=st.lists(st.sampled_from("abcd"), min_size=4, max_size=8), l=st.integers(2, 3), size=st.integers(2, 4))
+def test_crowds_are_as_large_as_every_draw_needs(values, l, size):
+    """Against all subsets: the smallest number of records, of which any so many have l values."""
+    if len(set(values)) < l:
+        return
+    people = pa.table({"age": [20] * len(values), "ill": values})
+    rules = ht.Policy(quasi=["age"], sensitive=["ill"], models=[k(size), diverse(l)], algorithm="mondrian")
+    problem = local.problem_of(people, rules.plan())
+    labels = np.zeros(len(values), np.int64)
+    stats = problem.table.stats_of(labels, 1, problem.model.histogram_keys())
+    enough = [s for s in range(size, len(values) + 1) if all(len(set(c)) >= l for c in combinations(values, s))]
+    assert k_concealing._sufficient(problem, stats, size).tolist() == enough[:1]
+
+
+def possible_values(release):
+    """By trying every assignment of people to records: the values of each person's possible records, and vice versa."""
+    rows = release.table.to_pylist()
+    ages = [row["age"] for row in people_with_values().to_pylist()]
+    covered = [{int(part) for part in re.findall(r"\d+", str(row["age"]))} for row in rows]
+    ill = people_with_values().column("ill").to_pylist()
+    by_person, by_record = [set() for _ in ages], [set() for _ in rows]
+    for people in permutations(range(len(ages))):
+        if all(ages[who] in covered[record] for record, who in enumerate(people)):
+            for record, who in enumerate(people):
+                by_person[who].add((record, rows[record]["ill"]))
+                by_record[record].add((who, ill[who]))
+    return by_person, by_record
+
+
+def people_with_values():
+    return pa.table({"age": [20, 21, 22, 23, 24, 25, 26], "ill": list("aaabbcb")})
+
+
+def with_values(monkeypatch, tmp_path, turn):
+    secret = tmp_path / f"secret {turn}"
+    secret.write_bytes(bytes([turn]) * 32)
+    secret.chmod(0o600)
+    monkeypatch.setenv("HUSHTABLE_SECRET", str(secret))
+    rules = ht.Policy(quasi=["age"], sensitive=["ill"], models=[k(3), diverse(2)], algorithm="k-concealing")
+    return ht.anonymize(people_with_values(), rules)
+
+
+def test_every_draw_leaves_k_records_with_l_values(monkeypatch, tmp_path):
+    for turn in range(8):
+        made = with_values(monkeypatch, tmp_path, turn)
+        sides = possible_values(made)
+        assert [e.achieved for e in made.verification.evidence] == [
+            min(len(found) for side in sides for found in side),
+            min(len({value for _, value in found}) for side in sides for found in side),
+        ]
+        assert made.verification.ok
+    assert len({tuple(map(str, row.values())) for row in made.table.to_pylist()}) > 3
+
+
+def test_who_replays_all_worlds_believes_one_in_s_with_l_values():
+    """Five people in one class, crowds of four: three of them have b, so only four records surely have two values."""
+    ages = [20, 20, 21, 22, 23]
+    people = pa.table({"age": ages, "ill": list(WORLDS[0])})
+    rules = ht.Policy(quasi=["age"], sensitive=["ill"], models=[k(3), diverse(2)], algorithm="k-concealing")
+    problem = local.run(people, rules.plan()).problem
+    ill = problem.table.sensitive[0]
+    seen, times = Counter(), Counter()
+    for world in WORLDS:
+        codes = np.array(["ab".index(value) for value in world], dtype=ill.codes.dtype)
+        table = replace(problem.table, sensitive=(replace(ill, codes=codes),))
+        for secret in range(40):
+            coins = Coins(f"{world} {secret}".encode())
+            offsets, rows = KConcealing().run(replace(problem, store=table, tossed=coins)).crowds
+            assert np.diff(offsets).tolist() == [4] * 5
+            cells = [tuple(sorted({ages[i] for i in crowd})) for crowd in rows.reshape(5, 4).tolist()]
+            published = tuple(sorted(zip(cells, world, strict=True)))
+            times[published] += 1
+            seen.update((published, who, cells[who]) for who in (2, 3, 4))
+    assert len(times) > 4 and min(times.values()) > 15
+    for published, often in times.items():
+        shown = Counter(cell for cell, _ in published)
+        for who in (2, 3, 4):
+            for cell in shown:
+                belief = seen[published, who, cell] / often
+                expected = shown[cell] / 4 if ages[who] in cell else 0.0
+                assert abs(belief - expected) < 4 * np.sqrt(0.25 / often)
+
+
+def test_a_draw_without_l_values_is_not_published(monkeypatch, tmp_path):
+    """Crowds of k alone: of four people with a, a, a and b, somebody always has three records with a."""
+    monkeypatch.setattr(k_concealing, "_sufficient", lambda problem, stats, size: np.full(len(stats), 3))
+    with pytest.raises(VerificationError, match="distinct-l"):
+        with_values(monkeypatch, tmp_path, 1)
 
 
 def test_blocks_are_worked_on_one_by_one(monkeypatch):

@@ -7,10 +7,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from support_microaggregation import (
+    ROWS,
     cbfs_twin,
     census_run,
+    groups,
     mdav_twin,
-    points_run,
+    ordered,
     sse,
     v_mdav_twin,
 )
@@ -18,22 +20,6 @@ from support_microaggregation import (
 from hushtable.kernels import compile as kernels
 from hushtable.models.k_anonymity import KAnonymity
 from support_core import groups_of
-
-# small integers, so that sums are exact and ties are ties in both programs
-ROWS = st.integers(1, 3).flatmap(
-    lambda d: st.lists(st.lists(st.integers(-8, 8).map(float), min_size=d, max_size=d), min_size=4, max_size=40)
-)
-
-
-def ordered(rows):
-    """Rows in canonical order, as far from each column's least value as the algorithms see them."""
-    least = [min(column) for column in zip(*rows, strict=True)]
-    return sorted([x - low for x, low in zip(row, least, strict=True)] for row in rows)
-
-
-def groups(rows, k, name, **parameters):
-    outcome = points_run(rows, [KAnonymity(k=k)], name, **parameters)
-    return groups_of(outcome.partition.labels)
 
 
 @settings(max_examples=60, deadline=None)

@@ -25,7 +25,7 @@ from hushtable.table.plan import ColumnPlan
 from hushtable.testing import check_pair, check_release, random_case
 from support_core import WORLD, plan_of, quasi, sensitive
 
-NAMES = ["mdav", "cbfs", "v-mdav", "k-first", "p-first"]
+NAMES = ["mdav", "cbfs", "v-mdav", "mst", "mu-approx", "k-first", "p-first"]
 SIZES = ("S", "M", "L")
 COLUMNS = (
     quasi("age", Kind.NUMERIC),

@@ -358,3 +358,15 @@ def test_a_batch_of_counts_is_refused():
     first = ht.anonymize(table([(age, "x", "flu") for age in ages]), policy(cells="regions"))
     with pytest.raises(IncompatibleError, match="'cells: counts' publishes no ranges"):
         ht.increment(table([(age, "x", "flu") for age in ages], 100), policy(cells="counts"), first)
+
+
+@pytest.mark.parametrize(
+    ("kind", "hierarchy"), [("numeric", {"intervals": {"quantiles": [2]}}), ("nominal", "frequency")]
+)
+def test_a_name_made_of_values_covers_nobody_beyond_them(kind, hierarchy):
+    """At the root of a made hierarchy a class is named by its own values, and newcomers outside do not join it."""
+    columns = {"income": {"kind": kind, "hierarchy": hierarchy}}
+    policy = ht.Policy(quasi=columns, models=[ht.KAnonymity(k=3)], cells="nodes")
+    first = ht.anonymize(pa.table({"income": [3, 5, 15, 20]}), policy)
+    batch = ht.increment(pa.table({"income": [1, 1, 1, 700, 700, 700]}), policy, first)
+    assert not set(batch.table["income"].to_pylist()) & set(first.table["income"].to_pylist())

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from itertools import combinations_with_replacement
+
 import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from hushtable.kernels import crowds as module
 from hushtable.kernels.compile import compiled
-from hushtable.kernels.crowds import exchange, nearest_tuples
+from hushtable.kernels.crowds import exchange, nearest_tuples, underpriced
 from hushtable.rng import exponential_quantiles, integers
 
 WEIGHTS = np.array([7, 3, 1])
@@ -65,3 +67,48 @@ def test_neighbours_are_the_nearest():
         far = ((codes != codes[i]) * WEIGHTS).sum(axis=1)
         others = np.delete(np.arange(30), i)
         assert found == others[np.argsort(far[others], kind="stable")][:6].tolist()
+
+
+def slow_underpriced(codes, times, prices, size, least):
+    """The gain of the best crowd that each tuple leads, by trying every crowd."""
+    rank = {t: place for place, t in enumerate(np.argsort(-prices, kind="stable").tolist())}
+    gains = {}
+    for crowd in combinations_with_replacement(range(len(times)), size):
+        if any(crowd.count(t) > times[t] for t in crowd):
+            continue
+        gain = int(prices[list(crowd)].sum()) - cost(codes, [list(crowd)])
+        leader = min(crowd, key=rank.__getitem__)
+        gains[leader] = max(gain, gains.get(leader, gain))
+    return {leader: gain for leader, gain in gains.items() if gain >= least}
+
+
+@settings(max_examples=60)
+@given(seed=st.integers(0, 1000), n=st.integers(2, 8), size=st.integers(2, 4), least=st.integers(1, 4))
+def test_each_tuple_leads_the_crowd_that_gains_most(seed, n, size, least):
+    codes, times = table(seed, n), integers(seed, "times", n, 1, 4)
+    prices = integers(seed, "prices", n, -3, 9)
+    rank = {t: place for place, t in enumerate(np.argsort(-prices, kind="stable").tolist())}
+    found = {}
+    for crowd in underpriced(codes, WEIGHTS, times, prices, size, least, 10**6).tolist():
+        assert all(crowd.count(t) <= times[t] for t in crowd)
+        leader = min(crowd, key=rank.__getitem__)
+        assert leader not in found
+        found[leader] = int(prices[crowd].sum()) - cost(codes, [crowd])
+    assert found == slow_underpriced(codes, times, prices, size, least)
+
+
+def test_a_search_that_is_cut_short_returns_only_crowds_that_gain():
+    codes, times, prices = table(4, 40), np.ones(40, np.int64), integers(4, "prices", 40, 0, 8)
+    full = underpriced(codes, WEIGHTS, times, prices, 4, 1, 10**6)
+    few = underpriced(codes, WEIGHTS, times, prices, 4, 1, 6)
+    assert 0 < len(few) < len(full)
+    assert all(prices[crowd].sum() > cost(codes, [crowd]) for crowd in few.tolist())
+
+
+def test_compiled_search_gives_the_same():
+    codes, times, prices = table(5, 40), integers(5, "times", 40, 1, 3), integers(5, "prices", 40, -2, 8)
+    order = np.argsort(-prices, kind="stable")
+    plain, quick = np.full((40, 3), -1), np.full((40, 3), -1)
+    module._underpriced(codes, WEIGHTS, times, prices, order, 1, 10**6, plain)
+    compiled(module._underpriced)(codes, WEIGHTS, times, prices, order, 1, 10**6, quick)
+    assert np.array_equal(plain, quick) and (plain[:, 0] >= 0).any()

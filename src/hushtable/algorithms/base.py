@@ -372,7 +372,8 @@ def check_compatible(
             raise IncompatibleError(
                 f"{algorithm.name} publishes records that differ from each other, and {member.name} needs classes of "
                 "equal ones.",
-                hint="Use k-concealment alone, or choose an algorithm that makes classes, such as mondrian.",
+                hint="Use k-concealment, alone or with distinct-l, or choose an algorithm that makes classes, such as "
+                "mondrian.",
             )
         if member.drawing() is not None and not algorithm.samples:
             raise IncompatibleError(

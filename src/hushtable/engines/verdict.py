@@ -153,7 +153,7 @@ class Verdict:
         yield {
             "useful": "The release is useful.",
             "coarse": "The release is coarse: totals hold, details do not.",
-            "nearly empty": "The release is nearly empty: it protects people by saying little.",
+            "nearly empty": "The release is nearly empty: it protects people, but says little about them.",
         }[self.grade]
         n = self.numbers
         yield f"It keeps {share(1 - n.ncp)} of the detail of its quasi-identifiers."
@@ -165,7 +165,7 @@ class Verdict:
             yield f"{share(self.suppressed)} of the records are suppressed."
         if self.silent:
             named = ", ".join(repr(name) for name in self.silent)
-            yield f"{named} say{'s' if len(self.silent) == 1 else ''} nothing anymore."
+            yield f"{named} {'is' if len(self.silent) == 1 else 'are'} published as '*' only."
 
     def as_dict(self) -> dict[str, Any]:
         """JSON-ready data; no value of a record."""

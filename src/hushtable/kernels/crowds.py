@@ -6,6 +6,9 @@ of distinct values minus one, times the column's weight. A step takes one place 
 tuple in it, and exchanges that tuple with the best one of the other crowd, which keeps each person's number of crowds.
 As in simulated annealing, a worse exchange is accepted if its cost is below an exponentially distributed tolerance,
 with a mean that falls to zero. Costs are integers and random numbers a xorshift in 32 bits, so Python and numba agree.
+
+``underpriced`` finds crowds for a linear program that picks the cheapest mixture of crowds: given a price for each
+tuple, it looks for crowds that cost less than their people pay.
 """
 
 from __future__ import annotations
@@ -19,7 +22,7 @@ from hushtable.arrays import AnyArray, FloatArray, IntArray
 from hushtable.kernels.anneal import _scrambled
 from hushtable.kernels.compile import compiled
 
-__all__ = ["exchange", "nearest_tuples"]
+__all__ = ["exchange", "nearest_tuples", "underpriced"]
 
 _PLAIN = 100_000
 """Pairs of tuples up to which plain Python beats loading a compiled kernel; a step counts as four."""
@@ -94,6 +97,45 @@ def exchange(
     if near.size and steps > 0:
         _run(_exchange, 4 * steps)(codes, weights, times, near, out, steps, heat, tolerance, seed)
     return out
+
+
+def underpriced(
+    codes: AnyArray, weights: IntArray, times: IntArray, prices: IntArray, size: int, least: int, limit: int
+) -> IntArray:
+    """Return crowds that cost less than the prices of their people; for each tuple, the best of those it leads.
+
+    The tuple with the highest price leads a crowd; of equal prices, the first. A search over the others, highest price
+    first, stops where even the highest remaining prices would not pay for the crowd. Each row is sorted; each crowd is
+    given once.
+
+    Parameters
+    ----------
+    codes : integer array
+        Tuples x columns.
+    weights : int64 array
+        Of the columns.
+    times : int64 array
+        How many people each tuple stands for.
+    prices : int64 array
+        What each person of a tuple pays for a crowd.
+    size : int
+        People in a crowd.
+    least : int
+        Crowds that gain less than this are left out; at least 1.
+    limit : int
+        Trials per tuple; a search that needs more returns the best crowd so far.
+
+    Examples
+    --------
+    >>> codes, ones = np.array([[0], [0], [7]]), np.ones(3, np.int64)
+    >>> underpriced(codes, np.array([10]), ones, np.array([2, 1, 3]), 2, 1, 100).tolist()
+    [[0, 1]]
+    """
+    order = np.argsort(-prices, kind="stable")
+    best = np.full((len(times), size), -1, dtype=np.int64)
+    # how much is tried is unknown: as a rule, some twenty trials per tuple
+    _run(_underpriced, 20 * len(times) ** 2)(codes, weights, times, prices, order, least, limit, best)
+    return np.unique(np.sort(best[best[:, 0] >= 0], axis=1), axis=0)
 
 
 def _run(loops: Any, work: int) -> Any:
@@ -235,3 +277,77 @@ def _exchange(codes: Any, weights: Any, times: Any, near: Any, crowds: Any, step
         entry[a, e], entry[b, at] = theirs, mine
         _weigh(codes, weights, crowds, a, saved)
         _weigh(codes, weights, crowds, b, saved)
+
+
+def _candidates(codes: Any, weights: Any, prices: Any, order: Any, first: Any, size: Any, found: Any) -> Any:
+    """List tuples that a crowd of the leader may have: their distance alone does not cost more than all may pay."""
+    a, count = order[first], 1
+    found[0] = a
+    for q in range(first + 1, len(order)):
+        t = order[q]
+        most = prices[a] * (size - 1) + prices[t]
+        if most <= 0:
+            break
+        far = 0
+        for c in range(codes.shape[1]):
+            if codes[t, c] != codes[a, c]:
+                far += weights[c]
+        if far < most:
+            found[count] = t
+            count += 1
+    return count
+
+
+def _underpriced(codes: Any, weights: Any, times: Any, prices: Any, order: Any, least: Any, limit: Any,
+                 out: Any) -> None:  # fmt: skip
+    size = out.shape[1]
+    found, crowd = np.empty(len(order), np.int64), np.empty((1, size), np.int64)
+    at, owed = np.empty(size, np.int64), np.empty(size, np.int64)
+    for first in range(len(order)):
+        a = order[first]
+        if prices[a] <= 0:
+            # nobody of this crowd, nor of later ones, pays anything
+            break
+        count = _candidates(codes, weights, prices, order, first, size, found)
+        best, tried = -least + 1, 0
+        # at[m]: the next candidate for place m; owed[m]: what the first m of the crowd cost more than they pay
+        crowd[0, :] = -1
+        crowd[0, 0] = a
+        m, at[1], owed[1] = 1, 0, -prices[a]
+        while m > 0 and tried < limit:
+            if at[m] >= count or owed[m] - (size - m) * prices[found[at[m]]] >= best:
+                m -= 1
+                if m > 0:
+                    crowd[0, m] = -1
+                continue
+            t = found[at[m]]
+            at[m] += 1
+            if _times_in(crowd, 0, t) >= times[t]:
+                continue
+            tried += 1
+            now = owed[m] + _added(codes, weights, crowd, m, t) - prices[t]
+            if now - (size - m - 1) * prices[t] >= best:
+                continue
+            crowd[0, m] = t
+            if m + 1 < size:
+                m += 1
+                # the same tuple may follow, if it stands for more people
+                at[m], owed[m] = at[m - 1] - 1, now
+                continue
+            best = now
+            for f in range(size):
+                out[a, f] = crowd[0, f]
+            crowd[0, m] = -1
+
+
+def _added(codes: Any, weights: Any, crowd: Any, m: Any, t: Any) -> Any:
+    """What tuple t costs beside the first m of a crowd."""
+    cost = 0
+    for c in range(codes.shape[1]):
+        new = weights[c]
+        for f in range(m):
+            if codes[crowd[0, f], c] == codes[t, c]:
+                new = 0
+                break
+        cost += new
+    return cost

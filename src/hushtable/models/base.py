@@ -187,8 +187,9 @@ class PrivacyModel(Parametrised, ABC):
         Whether the guarantee holds for a person known only to be in one of several satisfied groups, even if the
         merged groups might not satisfy the model. Models that survive merging need not declare this.
     of_crowds : bool
-        Whether the guarantee concerns the number of an adversary's candidates, so that it can hold without classes of
-        equal records. It ignores how likely each candidate is and their sensitive values.
+        Whether the guarantee concerns the number of an adversary's candidates, or of their distinct values, so that it
+        can hold without classes of equal records. It ignores how likely each candidate is. Among so many records of a
+        group, those with its most frequent values have the worst score.
     audits : tuple of Audited
         The numbers that ``hushtable.audit`` computes with it for any table. Empty if they need more than its rows.
     """

@@ -63,6 +63,7 @@ class DistinctL(SensitiveModel):
     name: ClassVar[str] = "distinct-l"
     audits: ClassVar[tuple[Audited, ...]] = (Audited("l", "l", {"l": 2}),)
     by_support: ClassVar[bool] = True
+    of_crowds: ClassVar[bool] = True
     monotone: ClassVar[Monotone] = Monotone.ADD | Monotone.MERGE
 
     @property

@@ -16,7 +16,8 @@ The model has limits. Among k possible records, one may be more likely than the 
 not weighted. (``k-concealing`` draws so that each of k records is equally likely, but the model does not see that.)
 An adversary who knows which record belongs to one person learns more than with k-anonymity, because that may
 determine other people's records, too. The model does not protect sensitive values: a person's k records may all have
-the same one. With an algorithm that makes classes, combine it with models that do; ``k-concealing`` refuses these.
+the same one. Combine it with models that do: ``k-concealing`` accepts ``distinct-l``, algorithms that make classes
+accept all.
 
 When to use
 -----------

@@ -44,7 +44,8 @@ Covers: TypeAlias = tuple[IntArray, IntArray]
 def judge_matching(problem: Problem, published: pa.Table, rows: IntArray) -> Verification:
     """Verify a table whose records are concealed among others.
 
-    Models judge the number of possible records of each person, and of possible people of each record.
+    Models judge the possible records of each person, and the possible people of each record: how many there are, and
+    which sensitive values they have.
 
     Parameters
     ----------
@@ -75,17 +76,19 @@ def judge_matching(problem: Problem, published: pa.Table, rows: IntArray) -> Ver
     truth = np.unique(classes * np.int64(len(first)) + people[rows])
     possible = possible_pairs(*pairs, truth // len(first), truth % len(first), n_classes, len(first))
     record, person = pairs[0][possible], pairs[1][possible]
-    alike = np.bincount(classes, minlength=n_classes).astype(np.int64)
-    times = np.bincount(people, minlength=len(first))
-    by_person = GroupStats(np.bincount(person, alike[record], len(first)).astype(np.int64))
-    by_record = GroupStats(np.bincount(record, times[person], n_classes).astype(np.int64))
+    # equal people, and records with equal cells, each with their sensitive values
+    keys = problem.model.histogram_keys()
+    row_class, row_person = np.full((2, table.n_rows), -1, dtype=np.int64)
+    row_class[rows], row_person[: len(people)] = classes, people
+    alike, equal = table.stats_of(row_class, n_classes, keys), table.stats_of(row_person, len(first), keys)
+    by_person, by_record = alike.take(record).merge(person, len(first)), equal.take(person).merge(record, n_classes)
     return Verification(
         rows=len(rows),
         classes=n_classes,
         people=float(len(rows)),
         evidence=tuple(_judged(m, by_person, by_record, problem) for m in problem.model.members),
         labels=classes,
-        stats=GroupStats(alike),
+        stats=alike,
     )
 
 

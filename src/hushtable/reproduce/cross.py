@@ -28,6 +28,7 @@ from hushtable.datasets.adult_like import adult_policy
 from hushtable.datasets.loaders import load_adult
 from hushtable.engines.release import Release
 from hushtable.errors import Infeasible, NotFound, UsageError
+from hushtable.models.base import Stat
 from hushtable.policy.policy import Policy
 
 __all__ = ["ATTACKS", "QUASI", "SETTINGS", "SUPPRESSION", "CrossResult", "cross_cells", "cross_table"]
@@ -36,7 +37,7 @@ QUASI = ("age", "sex", "race", "marital-status", "education")
 """The quasi-identifiers of every cell."""
 
 SENSITIVE = "occupation"
-"""The sensitive column of every cell but one: eps-m needs numbers, and protects age."""
+"""The sensitive column; but eps-m needs numbers, and protects age, and dp publishes no sensitive column."""
 
 SUPPRESSION = 0.02
 """The share of records that may be suppressed."""
@@ -48,9 +49,17 @@ _GUARD = "guard"
 
 SETTINGS: Mapping[str, Mapping[str, Any]] = {
     "k-anonymity": {"k": 5},
+    "k-concealment": {"k": 5},
     "k-map": {"k": 20},
     "delta-presence": {"low": 0.0, "high": 0.2},
     "average-risk": {"average": 0.1, "maximum": 0.25},
+    "household": {"maximum": 0.5, "size": 3},
+    "journalist": {"maximum": 0.05},
+    "marketer": {"share": 0.02},
+    "sample-uniqueness": {"share": 0.02},
+    "minimal-uniques": {"size": 3, "share": 0.02},
+    "population-uniqueness": {"share": 0.01},
+    "dp": {"epsilon": 2.0, "delta": 1e-6},
     "p-sensitive": {"p": 3},
     "p-plus-sensitive": {"p": 2},
     "p-alpha-sensitive": {"p": 3, "alpha": 1.0},
@@ -138,7 +147,11 @@ def _policy(model: str, algorithm: str, population: pa.Table) -> Policy:
     columns = adult_policy()["columns"]
     chosen: dict[str, Any] = {name: dict(columns[name]) for name in QUASI}
     tree = ADULT_TREES[SENSITIVE]
-    chosen[SENSITIVE] = {"role": "sensitive", "hierarchy": {"tree": tree}, "categories": tree}
+    similar: Mapping[str, Any] = tree
+    if model == "alpha-beta-k":
+        # more than half of the people are in one group of occupations, so no class could have a minority of each
+        similar = {value: [value] for values in tree.values() for value in values}
+    chosen[SENSITIVE] = {"role": "sensitive", "hierarchy": {"tree": tree}, "categories": similar}
     chosen[_GUARD] = {"role": "sensitive" if model == "guarding-nodes" else "drop"}
     on = SENSITIVE
     if model == "eps-m":
@@ -146,9 +159,14 @@ def _policy(model: str, algorithm: str, population: pa.Table) -> Policy:
     given = dict(SETTINGS[model])
     if any(p.name == "on" for p in registry.models[model].params()):
         given["on"] = on
-    counted = {"population": population} if model in ("k-map", "delta-presence") else {}
+    counts = Stat.POPULATION in registry.models.build(model, given).stats_needed()
+    counted = {"population": population} if counts else {}
+    limit = SUPPRESSION
+    if model == "dp":
+        # it publishes a sample, so most records are missing, and no column unchanged
+        limit, chosen[SENSITIVE] = 1.0, {"role": "drop"}
     return Policy(
-        columns=chosen, models=[{model: given}], algorithm={algorithm: {}}, suppression=SUPPRESSION, seed=7, **counted
+        columns=chosen, models=[{model: given}], algorithm={algorithm: {}}, suppression=limit, seed=7, **counted
     )
 
 

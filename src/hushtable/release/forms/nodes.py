@@ -21,6 +21,7 @@ from hushtable.kernels.grouping import number_rows
 from hushtable.release.forms.base import Cells, Form, Widening, escape_value
 from hushtable.release.forms.widening import risen
 from hushtable.schema.columns import Cover, Kind
+from hushtable.table.coded_columns import known_numbers
 from hushtable.table.encoded import QuasiColumn
 
 if TYPE_CHECKING:
@@ -122,14 +123,25 @@ class NodeCells(Cells):
         return out
 
     def covers_new(self, path: tuple[str | None, ...], number: float | int | None) -> BoolArray:
-        """Return which nodes have the value's label at their level; the root covers everything."""
+        """Return which nodes have the value's label at their level; the root covers everything.
+
+        A node that is named after its values covers only what its name says.
+        """
         coded = self.column.coded
         out = np.zeros(len(self), dtype=np.bool_)
         for h in range(1, coded.height + 1):
             same = np.array([label == ROOT or (h < len(path) and label == path[h]) for label in coded.labels[h]])
             here = self.height == h
             out[here] = same[self.node[here]]
-        return out
+        if coded.naming is None:
+            return out
+        if not coded.naming.ranged:
+            length = len(path[0] or "") if path else np.inf
+            return np.asarray(out & (~self.named_by_values | (length <= self.longest)))
+        numbers = known_numbers(coded)
+        low, high = (numbers[np.maximum(ends - int(coded.missing), 0)] for ends in self.ends)
+        inside = np.zeros(len(self), dtype=np.bool_) if number is None else (low <= number) & (number <= high)
+        return np.asarray(out & (~self.named_by_values | inside))
 
     @cached_property
     def named_by_values(self) -> BoolArray:

@@ -65,7 +65,8 @@ a.ht-line:hover { background:var(--mark); } a.ht-line strong { color:var(--link)
 .ht-legend { gap:0; margin-bottom:8px; } .ht-legend span { padding:3px 10px; border:1px solid var(--line);
   font-size:12.5px; }
 .ht-card > .ht-scroll { margin-top:10px; }
-.ht-table { border-collapse:collapse; font-size:13.5px; width:max-content; min-width:100%; }
+.ht-table { border-collapse:collapse; font-size:13.5px; min-width:100%; }
+.ht-table:has(.clamp) { width:max-content; }
 .ht-table th, .ht-table td { text-align:left; padding:5px 10px; border-bottom:1px solid var(--line);
   vertical-align:top; max-width:28ch; overflow-wrap:break-word; }
 .ht-table th { font-weight:650; white-space:nowrap; color:var(--ink); background:var(--mark); }

@@ -31,7 +31,7 @@ MANY_PARAMETERS = {
     ("testing/interference_checks.py", "check_interference"): "plug-ins give its options by name",
     ("testing/store_checks.py", "check_store"): "plug-ins give its options by name",
     ("algorithms/cluster/descent.py", "descend"): "the arrays of one search, as a kernel takes them",
-    ("algorithms/cluster/tempering.py", "temper"): "the arrays of one search, as a kernel takes them",
+    ("algorithms/cluster/descent.py", "temper"): "the arrays of one search, as a kernel takes them",
     ("algorithms/cluster/improve.py", "_annealed"): "the arrays of one search, as a kernel takes them",
     ("algorithms/cluster/improve.py", "_in_rounds"): "the arrays of one search, as a kernel takes them",
 }

@@ -55,6 +55,8 @@ def test_writing_is_below_one_folder_and_onto_nothing(access, tmp_path):
         {"population": "/etc/passwd"}, {"population": "../elsewhere/b.csv"}, {"background": {"file": "way/b.csv"}},
         {"columns": {"a": {"hierarchy": "link.csv"}}}, {"columns": {"a": {"same_as": {"column": "b", "map": "/x"}}}},
         {"population": "sqlite:///a.db?table=t"}, {"ledger": {"file": "releases.ledger"}}, {"guard": ["../x"]},
+        {"columns": {"order": {"hierarchy": "/x"}}}, {"columns": {"categories": {"hierarchy": {"file": "/x"}}}},
+        {"columns": {"missing_values": {"treatment": {"pseudonym": {"key": "/x"}}}}},
     ],
 )  # fmt: skip
 def test_policies_that_lead_out_are_refused(access, tmp_path, document):

@@ -89,8 +89,14 @@ def test_what_is_drafted_is_not_overwritten_nor_written_elsewhere(desk, folder):
 
 def test_a_release_that_names_files_elsewhere_is_refused(desk, folder):
     reply_to(desk, ("run", {"data": "people.csv", "policy": "good.yaml", "release": "forged"}))
-    told = folder / "out" / "forged" / "release.json"
-    told.write_text(told.read_text().replace('"release.csv"', '"../../secret/people.csv"'))
+    told, table = (folder / "out" / "forged" / name for name in ("release.json", "release.csv"))
+    written = told.read_text()
+    told.write_text(written.replace('"release.csv"', '"../../secret/people.csv"'))
+    text, failed = reply_to(desk, ("explain", {"release": "forged", "data": "people.csv"}))
+    assert failed and json.loads(text)["code"] == "bad-release-json"
+    told.write_text(written)
+    table.unlink()
+    table.symlink_to(folder / "secret" / "people.csv")
     text, failed = reply_to(desk, ("explain", {"release": "forged", "data": "people.csv"}))
     assert failed and json.loads(text)["code"] == "outside"
 

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from hushtable.algorithms.cluster import descent, proposals, tempering
+from hushtable.algorithms.cluster import descent, proposals
 from hushtable.algorithms.cluster import improve as improving
 from hushtable.algorithms.cluster.groups import labels_of, stats_of
 from hushtable.algorithms.cluster.improve import improve
@@ -33,7 +33,7 @@ from support_core import plan_of, quasi, sensitive
 
 @pytest.fixture(autouse=True)
 def _short(monkeypatch):
-    monkeypatch.setattr(tempering, "ROUNDS", 120)
+    monkeypatch.setattr(descent, "HOT_ROUNDS", 120)
 
 
 COLUMNS = (quasi("x", Kind.NUMERIC), quasi("y", Kind.NUMERIC), sensitive("illness"))
@@ -103,7 +103,7 @@ def test_every_round_keeps_four_models_and_lowers_the_loss(seed):
     for turn in range(6):
         now = Grouped(space.points, labels, n, units, 3)
         for proposed in (moved(now, near, turn), dissolved(now, near, turn), cut_or_pooled(now, turn)):
-            after, m, kept = descent.keep(problem, space, labels, n, proposed)
+            after, m, kept = descent._keep(problem, space, labels, n, proposed)
             assert kept == (error(space.points, after) < error(space.points, labels))
             assert problem.model.satisfied(stats_of(problem, space, after, m), problem.reference).all()
             if kept:
@@ -125,10 +125,10 @@ def test_the_release_is_verified_no_worse_and_the_same_in_any_order(models):
 
 
 def test_heat_leads_further_than_downhill(monkeypatch):
-    monkeypatch.setattr(tempering, "ROUNDS", 400)
+    monkeypatch.setattr(descent, "HOT_ROUNDS", 400)
     table = people(3, 150)
     warm = run(table, TOGETHER, quality="best")
-    monkeypatch.setattr(tempering, "ROUNDS", 0)
+    monkeypatch.setattr(descent, "HOT_ROUNDS", 0)
     cold = run(table, TOGETHER, quality="best")
     assert warm.verification.ok
     assert warm.partition.notes["error_saved"] > cold.partition.notes["error_saved"] + 0.01
@@ -146,14 +146,12 @@ def scattered():
 
 def test_a_group_is_dissolved_under_a_model_that_looks_at_values(monkeypatch):
     problem, space, labels = scattered()
-    for module in (descent, tempering):
-        monkeypatch.setattr(module, "exchanged", lambda *_: [])
-        monkeypatch.setattr(module, "cut_or_pooled", lambda *_: [])
+    monkeypatch.setattr(descent, "exchanged", lambda *_: [])
+    monkeypatch.setattr(descent, "cut_or_pooled", lambda *_: [])
     found = improve(problem, space, labels, 3, 2)
     assert found.n == 2
     assert found.labels.tolist() == [0, 0, 0, 0, 1, 1, 1, 1]
-    for module in (descent, tempering):
-        monkeypatch.setattr(module, "dissolved", lambda *_: [])
+    monkeypatch.setattr(descent, "dissolved", lambda *_: [])
     assert improve(problem, space, labels, 3, 2).n == 3
 
 
@@ -162,7 +160,7 @@ def test_a_refused_change_makes_room_for_the_next_best():
     # the first would leave a group with one value, and touches what the second needs
     bad = proposals.Change(9.0, (0, 2), np.array([1]), np.array([2]))
     good = proposals.Change(5.0, (2, 0, 1), np.array([3, 7]), np.array([0, 1]))
-    after, n, kept = descent.keep(problem, space, labels, 3, [good, bad])
+    after, n, kept = descent._keep(problem, space, labels, 3, [good, bad])
     assert kept
     assert n == 2
     assert after.tolist() == [0, 0, 0, 0, 1, 1, 1, 1]

@@ -9,8 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from support_microaggregation import census_run, sse
 
+from hushtable.algorithms.cluster import descent, microaggregation
 from hushtable.algorithms.cluster import improve as improving
-from hushtable.algorithms.cluster import microaggregation, tempering
 from hushtable.algorithms.cluster.groups import stats_of
 from hushtable.algorithms.cluster.improve import embed, group_error
 from hushtable.algorithms.cluster.microaggregation import halved
@@ -35,7 +35,7 @@ MODELS = [None, EntropyL(l=1.8), TCloseness(t=0.45), PSensitive(p=2), AverageRis
 @pytest.fixture(autouse=True)
 def _short(monkeypatch):
     monkeypatch.setattr(improving, "STEPS_EACH", 400)
-    monkeypatch.setattr(tempering, "ROUNDS", 120)
+    monkeypatch.setattr(descent, "HOT_ROUNDS", 120)
 
 
 def people(seed, n=90, gaps=True):

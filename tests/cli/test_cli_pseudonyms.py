@@ -7,6 +7,7 @@ import os
 import re
 
 import pyarrow as pa
+import pytest
 from pyarrow import csv
 
 import hushtable as ht
@@ -38,6 +39,33 @@ def test_pseudonyms_are_equal_across_tables_and_revealed_with_the_key_alone(tmp_
     assert found.code == 0, found.err
     first, second = json.loads(found.out)["people"]
     assert first["column"] == "id" and first["value"] in table["id"].to_pylist() and second["value"] is None
+
+
+@pytest.mark.parametrize("change", [{"models": [{"k-anonymity": {"k": 4}}]}, {"cells": "sets"}, {"seed": 1}, "note"])
+def test_fresh_pseudonyms_join_no_two_releases(tmp_path, call, change):
+    """Not even two releases of one table: by equal pseudonyms, the classes of both could be intersected."""
+    day = pa.array([19_000] * N, pa.int32()).cast("date32")
+    table = pa.table({"id": [f"P{i:03d}" for i in range(N)], "age": [20 + i % 50 for i in range(N)], "day": day,
+                      "note": [i % 3 for i in range(N)]})  # fmt: skip
+    columns = {"id": {"role": "pseudonym", "treatment": {"pseudonym": {"fresh": True}}}, "age": {"role": "quasi"},
+               "day": {"role": "insensitive", "treatment": {"date-shift": {"by": "id", "days": 10_000, "fresh": True}}},
+               "note": {"role": "insensitive"}}  # fmt: skip
+    policy = ht.Policy(columns=columns, models=[ht.KAnonymity(k=5)])
+    release = ht.anonymize(table, policy)
+    if change == "note":
+        other = ht.anonymize(table.set_column(3, "note", pa.array([i % 4 for i in range(N)])), policy)
+    else:
+        other = ht.anonymize(table, policy.changed(**change))
+    assert not set(release.frame["id"].to_pylist()) & set(other.frame["id"].to_pylist())
+    assert sorted(release.frame["day"].to_pylist()) != sorted(other.frame["day"].to_pylist())
+    # the same release still has the same pseudonyms, in any row order and once it is opened
+    again = ht.anonymize(table.take(pa.array(range(N)[::-1])), policy.changed(output={"format": "parquet"}))
+    assert again.frame.equals(release.frame)
+    release.save(tmp_path / "release")
+    csv.write_csv(table, tmp_path / "people.csv")
+    shown = release.frame["id"][0].as_py()
+    found = call("pseudonyms", "reveal", str(tmp_path / "release"), shown, "--data", str(tmp_path / "people.csv"))
+    assert found.code == 0 and "P" in found.out and "not in the original" not in found.out
 
 
 def test_what_is_missing_is_named(call, tmp_path):

@@ -8,7 +8,7 @@ import pytest
 from support_cli import CANARY, POLICY, rows, write_csv
 
 from hushtable import api
-from hushtable.algorithms.cluster import tempering
+from hushtable.algorithms.cluster import descent
 from hushtable.io.files import read_table
 
 
@@ -233,7 +233,7 @@ def test_ctrl_c_inside_the_run(call, policy, people, tmp_path, monkeypatch):
 @pytest.mark.parametrize("algorithm", ["mdav: {quality: best, refine_seconds: 0.000001}",
                                        "mondrian: {refine: true, refine_seconds: 0.000001}"])  # fmt: skip
 def test_a_run_that_time_cut_short_says_so(call, people, tmp_path, algorithm, monkeypatch):
-    monkeypatch.setattr(tempering, "ROUNDS", 120)
+    monkeypatch.setattr(descent, "HOT_ROUNDS", 120)
     policy = tmp_path / "short.yaml"
     policy.write_text(f"{POLICY}algorithm: {{{algorithm}}}\n")
     answer = call("run", policy, "--data", people)

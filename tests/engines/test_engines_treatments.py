@@ -233,3 +233,20 @@ def test_check_run_and_report_say_that_pseudonyms_are_no_anonymisation(tmp_path)
     text = (tmp_path / "evidence.html").read_text()
     assert "pseudonym (not anonymized)" in text and "That pseudonyms are anonymous" in text
     assert "treated by top-bottom-coding and noise" in text
+
+
+@pytest.mark.parametrize("role", ["insensitive", "sensitive"])
+@pytest.mark.parametrize("treatment", [{"rounding": {"base": 100}}, {"top-bottom-coding": {"top": 1200}}])
+def test_a_suppressed_fraction_does_not_change_the_type(tmp_path, treatment, role):
+    """Nor any other byte: the numbers of a text file are published as text."""
+    policy = ht.Policy(columns={"age": {"role": "quasi", "kind": "numeric"},
+                                "pay": {"role": role, "kind": "numeric", "treatment": treatment}},
+                       models=[ht.KAnonymity(k=5)], suppression=0.1, output={"format": "parquet"})  # fmt: skip
+    found = []
+    for last in ("1234", "1234.5"):
+        rows = "".join(f"{30 + i % 2},{1000 + 10 * i}\n" for i in range(20))
+        (tmp_path / "t.csv").write_text(f"age,pay\n{rows}99,{last}\n")
+        release = ht.run(tmp_path / "t.csv", policy, tmp_path / f"release{last}")
+        assert release.n_suppressed == 1
+        found.append({file.name: file.read_bytes() for file in (tmp_path / f"release{last}").iterdir()})
+    assert found[0] == found[1]

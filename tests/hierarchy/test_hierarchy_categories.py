@@ -3,7 +3,8 @@ from __future__ import annotations
 import pytest
 
 from hushtable.errors import HierarchyError
-from hushtable.hierarchy.categories import category_weights, code_categories
+from hushtable.hierarchy.categories import code_categories
+from hushtable.table.reference import Attribute
 
 SUN = {"top secret": ["HIV", "Cancer"], "secret": ["Phthisis", "Hepatitis"], "non secret": ["Flu"]}
 
@@ -13,10 +14,10 @@ def test_the_first_category_is_the_most_sensitive():
     assert (codes.tolist(), m) == ([2, 0, 1], 3)
 
 
-def test_weights_of_sun():
-    assert category_weights(1).tolist() == [1.0]
-    assert category_weights(2).tolist() == [0.0, 1.0]
-    assert category_weights(5).tolist() == [0.0, 0.25, 0.5, 0.75, 1.0]
+@pytest.mark.parametrize(("m", "weights"), [(1, [1.0]), (2, [0.0, 1.0]), (5, [0.0, 0.25, 0.5, 0.75, 1.0])])
+def test_weights_of_sun(m, weights):
+    attribute = Attribute.of("disease", "abcde"[:m], [1] * m, categories=range(m))
+    assert attribute.category_weights().tolist() == weights
 
 
 def test_uncovered_values_are_counted_not_shown():

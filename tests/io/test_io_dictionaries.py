@@ -78,6 +78,17 @@ def test_compact_forgets_values_of_removed_rows_and_metadata() -> None:
     assert rest.schema.metadata is None
 
 
+def test_compact_depends_on_the_cells_alone() -> None:
+    """Not on the order in which values first occurred, nor on values that are gone."""
+    cells = ["b", None, "a", "b"]
+    plain = [pa.array(cells).dictionary_encode(), pa.array(["c", "a", *cells]).dictionary_encode()[2:]]
+    plain.append(pa.DictionaryArray.from_arrays(pa.array([1, None, 0, 1], pa.int64()), pa.array(["a", "b"])))
+    found = [compact(pa.table({"a": column}))["a"].combine_chunks() for column in plain]
+    for one in found:
+        assert one.to_pylist() == cells and one.type == found[0].type
+        assert one.dictionary.to_pylist() == ["a", "b"]
+
+
 def test_decode_gives_plain_values() -> None:
     column = pa.chunked_array([pa.array(["x", None]).dictionary_encode()])
     assert decode(column).type == pa.string()

@@ -11,6 +11,7 @@ import pytest
 from pyarrow import parquet as pq
 
 from hushtable.io import layout
+from hushtable.io.dictionaries import with_sorted_dictionary
 from hushtable.io.footer import _read_struct, _write_struct, join_groups
 from hushtable.io.layout import row_groups, stored_schema, write_parquet
 
@@ -38,7 +39,8 @@ def plainly(whole: pa.Table, size: int) -> bytes:
     with pq.ParquetWriter(out, stored_schema(whole.schema)) as writer:
         for start in range(0, whole.num_rows, size):
             columns = [
-                layout._sorted(c) if pa.types.is_dictionary(c.type) else c for c in whole.slice(start, size).columns
+                with_sorted_dictionary(c, pa.int32()) if pa.types.is_dictionary(c.type) else c
+                for c in whole.slice(start, size).columns
             ]
             writer.write_table(pa.table(columns, schema=stored_schema(whole.schema)).combine_chunks())
     return out.getvalue()

@@ -109,6 +109,14 @@ def test_a_filtered_frame() -> None:
     assert to_arrow(frame.sample(frac=1, random_state=1)).num_rows == 10
 
 
+def test_categories_are_not_in_the_order_of_the_input() -> None:
+    """Unless they have an order: the first category would be the value of the first row."""
+    cells = ["z", "a", "m"]
+    for ordered, expected in ((False, ["a", "m"]), (True, ["m", "a"])):
+        given = pd.DataFrame({"c": pd.Categorical(cells, categories=["z", "m", "a"], ordered=ordered)})
+        assert list(like(pa.table({"c": ["a", "m"]}), given, ["c"])["c"].cat.categories) == expected
+
+
 def test_nullable_and_categorical_pandas_columns() -> None:
     frame = pd.DataFrame(
         {

@@ -101,6 +101,30 @@ def test_keys_are_fresh_and_lead_to_the_same_people():
             assert (release.origin["people"][links.person[name]] == original).all()
 
 
+@pytest.mark.parametrize(
+    "change", [{"missing_values": ["33"]}, {"crowd": 9}, {"seed": 1}, {"suppression": 0.4}, "remark"]
+)
+def test_no_two_releases_can_be_joined_by_their_keys(change):
+    """The classes of both would be intersected, person by person."""
+    quasi, n = {"role": "quasi"}, 60
+    people = {"id": [f"p{i}" for i in range(n)], "age": [str(20 + i % 20) for i in range(n)]}
+    visits = {"id": people["id"], "reason": ["a", "b"] * (n // 2), "remark": [i % 3 for i in range(n)]}
+    policy = LinkedPolicy(
+        tables={"people": {"key": "id", "columns": {"age": {**quasi, "kind": "numeric"}}},
+                "visits": {"of": "people", "columns": {"reason": quasi, "remark": {"role": "insensitive"}}}},
+        knows=1, models=[{"k-anonymity": {"k": 3}}], suppression=0.5, crowd=6,
+    )  # fmt: skip
+    keys = []
+    for other in (False, True):
+        if other and change == "remark":
+            visits["remark"][0] = 5
+        elif other:
+            policy = policy.changed(**change)
+        release = anonymize_linked({"people": pa.table(people), "visits": pa.table(visits)}, policy)
+        keys.append(release.tables["people"]["id"].to_numpy()[np.argsort(release.origin["people"])])
+    assert np.count_nonzero(keys[0] == keys[1]) < n / 4
+
+
 def test_any_join_keeps_the_crowd():
     """Whatever an analyst joins and projects, each row of the view is shared by k people or shows no event."""
     generator = np.random.default_rng(0)

@@ -6,16 +6,19 @@ Files of 0.1.0 said what the private companion says now, which has a seal agains
 from __future__ import annotations
 
 import copy
+import json
 from dataclasses import replace
 
 import hypothesis.strategies as st
+import pyarrow as pa
 import pytest
 from hypothesis import given, settings
 from support_release_files import saved
 
+import hushtable as ht
 from hushtable.algorithms.base import Recoding
 from hushtable.algorithms.invariant.m_invariant import MInvariant
-from hushtable.errors import HushtableError
+from hushtable.errors import DataError, HushtableError
 from hushtable.hierarchy.taxonomy import Taxonomy
 from hushtable.models.beta_likeness import BetaLikeness
 from hushtable.models.k_anonymity import KAnonymity
@@ -144,3 +147,21 @@ def test_no_edit_makes_a_broken_promise_pass(broken, data):
     except HushtableError:
         return
     assert not found.ok
+
+
+@pytest.mark.parametrize(
+    "forged",
+    [{"file": "../other/release.csv"}, {"file": "/etc/hostname"}, {"file": ["release.csv"]}, {"file": ".."},
+     {"file": ""}, {"columns": {"age": 1}}, {"columns": [["age"]]}, {"models": [5]}, {"models": "k"},
+     {"notes": 5}, {"files": []}],
+)  # fmt: skip
+def test_a_forged_release_is_not_opened(tmp_path, forged):
+    """Nor does it read a table outside its folder."""
+    policy = ht.Policy(quasi=["age"], models=[KAnonymity(k=2)])
+    for folder in ("release", "other"):
+        ht.anonymize(pa.table({"age": [30, 30, 40, 40]}), policy).save(tmp_path / folder)
+    place = tmp_path / "release" / "release.json"
+    place.write_text(json.dumps({**json.loads(place.read_text()), **forged}))
+    (tmp_path / "release.private").rename(tmp_path / "away")
+    with pytest.raises(DataError, match="of another kind"):
+        ht.open_release(tmp_path / "release")

@@ -76,7 +76,9 @@ def test_a_changed_statement_is_refused(saved: Path, part: str) -> None:
         check_signature(saved / "evidence.json")
 
 
-@pytest.mark.parametrize("text", ["", "[]", "{}", "null", '{"statement": {}, "public_key": "zz", "signature": ""}'])
+@pytest.mark.parametrize(
+    "text", ["", "[]", "{}", "null", "[" * 100_000, '{"statement": {}, "public_key": "zz", "signature": ""}']
+)
 def test_what_is_no_signature(saved: Path, text: str) -> None:
     signature_path(saved / "evidence.json").write_text(text)
     with pytest.raises(DataError, match="is not a signature"):
@@ -95,6 +97,41 @@ def test_a_release_that_is_not_the_one_signed_for_is_refused(saved: Path, harm: 
         (saved / "release" / "more.csv").write_text("a\n1\n")
     with pytest.raises(VerificationError, match="evidence"):
         check_report(saved / "evidence.json", table)
+
+
+def test_a_page_that_was_added_is_not_signed(saved: Path) -> None:
+    page = saved / "evidence.html"
+    page.rename(saved / "kept.html")
+    sign_report(saved / "evidence.json", saved / "key")
+    assert check_signature(saved / "evidence.json") is not None
+    page.write_text("<h1>All is well</h1>")
+    with pytest.raises(DataError, match=r"does not cover 'evidence\.html'"):
+        check_signature(saved / "evidence.json")
+
+
+def test_a_forged_signer_cannot_show_another_key(saved: Path) -> None:
+    made = sign_report(saved / "evidence.json", saved / "key", "A. Steward with the key 0000 1111.\n\x1b[8m")
+    words = check_report(saved / "evidence.json", saved / "release" / "release.csv")["words"]
+    assert words.index(made.fingerprint) < words.index("0000 1111") and words.isprintable()
+
+
+@pytest.mark.parametrize("facts", [None, 5, {}, {"files": 5}, {"files": [5]}, {"files": [{"name": "release.csv"}]}])
+def test_forged_evidence_is_refused_in_a_sentence(saved: Path, facts: object) -> None:
+    told = {**json.loads((saved / "evidence.json").read_text()), "facts": facts}
+    (saved / "evidence.json").write_text(json.dumps(told))
+    with pytest.raises(DataError, match="describes no files"):
+        check_report(saved / "evidence.json", saved / "release" / "release.csv")
+
+
+def test_forged_evidence_reads_no_other_file(saved: Path) -> None:
+    told = json.loads((saved / "evidence.json").read_text())
+    (saved / "other").write_text("x")
+    told["facts"]["files"].append({"name": "../other", "sha256": file_digest(saved / "other")})
+    (saved / "evidence.json").write_text(json.dumps(told))
+    with pytest.raises(VerificationError, match="does not match"):
+        check_report(saved / "evidence.json", saved / "release" / "release.csv")
+    (saved / "deep.json").write_text("[" * 100_000)
+    assert not is_report(saved / "deep.json")
 
 
 def test_keys(saved: Path) -> None:

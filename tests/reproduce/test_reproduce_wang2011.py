@@ -9,7 +9,7 @@ import hushtable as ht
 from hushtable.datasets.locate import find_data
 from hushtable.models.k_anonymity import KAnonymity
 from hushtable.reproduce import wang2011 as paper
-from hushtable.reproduce.wang_runs import Point, attacked, measured, records
+from hushtable.reproduce.wang2011 import Point, attacked, measured, records
 
 needs_adult = pytest.mark.skipif(find_data("adult/adult.data") is None, reason="Adult is not here")
 

@@ -14,6 +14,8 @@ import pytest
 from support_studio import finished
 
 from hushtable.errors import OutputError, UsageError
+from hushtable.io.secret import load_secret
+from hushtable.policy.policy import Policy
 from hushtable.studio.exports import bundle, code_of, export_file, export_files, pieces
 from hushtable.studio.runs import run_of, runs_of
 
@@ -66,6 +68,41 @@ def test_nothing_but_the_release_can_be_exported(ran):
             content = inside.read(name)
             for word in people:
                 assert word.encode() not in content, name
+
+
+@pytest.mark.parametrize("file", ["data/t.csv", "../files/t.csv", "files/../data/t.csv", "/etc/t.csv"])
+def test_only_uploaded_files_can_be_a_hierarchy(studio, file):
+    """The bundle contains the hierarchies, so the original must not be one."""
+    project = studio.create("own data")
+    path = studio.new_upload(project, "t.csv")
+    path.write_text("town;region\n" + "".join(f"t{i};r{i // 4}\n" for i in range(40)))
+    finished(studio, studio.opened(project, path, "t.csv"))
+    studio.set_column(project, "town", {"role": "quasi", "kind": "nominal", "hierarchy": file})
+    studio.set_column(project, "region", {"role": "drop"})
+    with pytest.raises(UsageError, match="outside"):
+        studio.run(project)
+    assert "outside" in finished(studio, studio.look_at(project, "town")).result["problems"][0]
+
+
+def test_only_the_local_secret_is_a_key_of_pseudonyms(studio, tmp_path):
+    project = studio.create("keys")
+    path = studio.new_upload(project, "t.csv")
+    path.write_text("who,age\n" + "".join(f"w{i},{i % 4}\n" for i in range(40)))
+    finished(studio, studio.opened(project, path, "t.csv"))
+    load_secret(tmp_path / "other.key")
+    keyed = {"pseudonym": {"key": str(tmp_path / "other.key")}}
+    text = Policy(columns={"who": {"role": "pseudonym", "treatment": keyed}, "age": {"role": "quasi"}},
+                  models=[{"k-anonymity": {"k": 4}}]).to_yaml()  # fmt: skip
+    with pytest.raises(UsageError, match="outside"):
+        studio.set_policy(project, text)
+
+
+def test_the_bundle_is_without_the_report(studio, ran):
+    finished(studio, studio.report(ran, 1, "general"))
+    run = run_of(ran, 1)
+    assert "evidence.html" in export_files(run)
+    with bundle(run) as file, zipfile.ZipFile(file) as packed:
+        assert "release.csv" in packed.namelist() and not {n for n in packed.namelist() if "evidence" in n}
 
 
 def test_tables_about_other_people_stay_in_the_studio(studio):

@@ -79,7 +79,8 @@ def test_the_whole_way(client, studio):
     assert signed.json()["format"].startswith("hushtable-report/")
     assert {"release.csv", "policy.yaml", "release.json", "repeat.py"} <= set(names)
     answer = client.get(f"{at}/runs/{second}/export/bundle.zip")
-    assert set(zipfile.ZipFile(io.BytesIO(answer.content)).namelist()) == set(names) - {"microdata.zip"}
+    packed = zipfile.ZipFile(io.BytesIO(answer.content)).namelist()
+    assert set(packed) == set(names) - {"microdata.zip", "evidence.html"}
     assert answer.headers["content-length"] == str(len(answer.content))
     published = client.get(f"{at}/runs/{second}/export/release.csv")
     assert published.headers["content-disposition"].startswith("attachment") and b"n59" not in published.content

@@ -25,7 +25,7 @@ def apply(columns: dict, **treatments) -> pa.Table:
         ColumnPlan(name, Role.QUASI, treatments=tuple(registry.treatments.build(*t) for t in treatments.get(name, ())))
         for name in columns
     ]
-    return treated(pa.table(columns), TablePlan(tuple(plans)))
+    return treated(pa.table(columns), TablePlan(tuple(plans)), {})
 
 
 def people(seed: int = 0) -> dict:
@@ -163,12 +163,22 @@ def test_rounding_and_coding_by_hand():
     assert set(drawn) == {10, 20} and drawn.mean() == pytest.approx(13, abs=0.2)
 
 
+@given(st.lists(st.integers(-500, 500), min_size=1, max_size=9), st.sampled_from([1, 2.5, 0.3, 40]))
+@settings(max_examples=40, deadline=None)
+def test_whole_numbers_keep_promises_that_have_fractions(pay, step):
+    for random in (False, True):
+        rounded = apply({"pay": pay}, pay=[("rounding", {"base": step, "random": random})])["pay"].to_pylist()
+        assert all(value / step == pytest.approx(round(value / step), abs=1e-9) for value in rounded)
+    coded = apply({"pay": pay}, pay=[("top-bottom-coding", {"bottom": -step, "top": step})])["pay"].to_pylist()
+    assert coded == [min(max(value, -step), step) for value in pay]
+
+
 def test_dates_of_a_person_move_together_and_never_stay():
     days = pa.array([19_000 + i for i in range(100)], pa.int32()).cast("date32")
     table, shift = pa.table({"id": ["a", "b"] * 50, "day": days}), registry.treatments.build("date-shift", {"days": 9})
     columns = (ColumnPlan("id", Role.IDENTIFIER), ColumnPlan("day", Role.QUASI, treatments=(shift,)))
     plan = TablePlan(columns, entity="id")
-    days = treated(table, plan)["day"].cast("int32").to_numpy() - table["day"].cast("int32").to_numpy()
+    days = treated(table, plan, {})["day"].cast("int32").to_numpy() - table["day"].cast("int32").to_numpy()
     for start in (0, 1):
         (moved,) = set(days[start::2].tolist())
         assert 1 <= abs(moved) <= 9

@@ -16,9 +16,6 @@ from hushtable.errors import UsageError
 
 __all__ = ["AllowedFolders"]
 
-_VALUES = frozenset({"categories", "order", "missing_values"})
-"""Settings that list values of the table, and never files."""
-
 
 @dataclass(frozen=True)
 class AllowedFolders:
@@ -106,8 +103,8 @@ class AllowedFolders:
 
         Every text that could be a path is checked as one, wherever it is in the policy.
         """
-        for key, text in _texts(document):
-            folders = [self.write] if key == "ledger" else self.read
+        for place, text in _texts(document):
+            folders = [self.write] if place[0] == "ledger" else self.read
             if "://" in text or not any(f is not None and _below(_resolved(base, text), f) for f in folders):
                 raise UsageError("The policy names a file outside the folders of the server.", code="outside")
 
@@ -124,14 +121,19 @@ def _below(path: Path, folder: Path) -> bool:
     return path == folder or folder in path.parents
 
 
-def _texts(item: Any, key: str = "") -> Iterator[tuple[str, str]]:
-    """Every text of a document, with its top-level setting."""
+def _texts(item: Any, place: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str, ...], str]]:
+    """Every text of a document with its place, without the lists of values of the table."""
     if isinstance(item, Mapping):
         for name, value in item.items():
-            if name not in _VALUES:
-                yield from _texts(value, key or str(name))
+            yield from _texts(value, (*place, str(name)))
     elif isinstance(item, list | tuple):
         for value in item:
-            yield from _texts(value, key)
-    elif isinstance(item, str):
-        yield key, item
+            yield from _texts(value, place)
+    elif isinstance(item, str) and not _lists_values(place):
+        yield place, item
+
+
+def _lists_values(place: tuple[str, ...]) -> bool:
+    """Whether a setting lists values of the table; a column may have the name of such a setting."""
+    of_column = place[:1] == ("columns",) and len(place) > 2 and place[2] in ("categories", "order")
+    return of_column or place[:1] == ("missing_values",)

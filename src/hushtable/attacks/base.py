@@ -10,16 +10,21 @@ from __future__ import annotations
 
 import html
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
+import numpy as np
+
+from hushtable.arrays import FloatArray
 from hushtable.attacks.confidence import wilson
 from hushtable.attacks.view import View
 from hushtable.errors import UsageError, did_you_mean
 from hushtable.io.grids import html_grid
+from hushtable.models.base import compare
 from hushtable.params import Parametrised
 from hushtable.table.encoded import SensitiveColumn
+from hushtable.table.stats import Histogram
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -225,3 +230,29 @@ class SensitiveAttack(Attack, ABC):
                 hint=did_you_mean(self.on, known),
             )
         return known[self.on]
+
+    def by_belief(
+        self,
+        view: View,
+        belief: Callable[[Histogram], FloatArray],
+        confidence: float,
+        known: Mapping[str, float],
+        also: Callable[[Histogram], Mapping[str, float]] | None = None,
+    ) -> AttackResult:
+        """Count the records whose value is believed; the baseline believes with the whole table as one class.
+
+        ``known`` counts what the adversary knows, ``also`` what else is reported instead of the greatest belief.
+        """
+        column = self.column(view)
+        histogram, whole = view.histogram(column), view.whole(column)
+        found = belief(histogram)
+        hit, hit_whole = (compare(b, ">=", confidence) for b in (found, belief(whole)))
+        targets, attacked = len(view.released), int(view.people_of(histogram, column)[hit].sum())
+        counts = {
+            **view.base_counts(),
+            **known,
+            "attacked records": attacked,
+            "attacked classes": int(np.count_nonzero(histogram.max(hit.astype(np.int64)))),
+            **({"greatest belief": float(found.max(initial=0.0))} if also is None else also(histogram)),
+        }
+        return self.result(targets, attacked, int(whole.units[hit_whole].sum()) / targets, counts)

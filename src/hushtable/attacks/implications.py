@@ -24,7 +24,6 @@ import numpy as np
 from hushtable.arrays import FloatArray
 from hushtable.attacks.base import AttackResult, SensitiveAttack
 from hushtable.attacks.view import View
-from hushtable.models.base import compare
 from hushtable.models.ck_safety import least_elsewhere, least_products
 from hushtable.models.privacy_skyline import struck_out
 from hushtable.params import AtLeast, Between
@@ -97,17 +96,4 @@ class Implications(SensitiveAttack):
 
     def run(self, view: View) -> AttackResult:
         """Count the records whose value is believed after the statements."""
-        column = self.column(view)
-        histogram, whole = view.histogram(column), view.whole(column)
-        belief = believed(histogram, self.k)
-        hit, hit_whole = (compare(b, ">=", self.confidence) for b in (belief, believed(whole, self.k)))
-        targets = len(view.released)
-        attacked = int(view.people_of(histogram, column)[hit].sum())
-        counts = {
-            **view.base_counts(),
-            "implications": self.k,
-            "attacked records": attacked,
-            "attacked classes": int(np.count_nonzero(histogram.max(hit.astype(np.int64)))),
-            "greatest belief": float(belief.max(initial=0.0)),
-        }
-        return self.result(targets, attacked, int(whole.units[hit_whole].sum()) / targets, counts)
+        return self.by_belief(view, lambda h: believed(h, self.k), self.confidence, {"implications": self.k})

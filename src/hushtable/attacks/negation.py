@@ -121,18 +121,10 @@ class Negation(SensitiveAttack):
 
     def run(self, view: View) -> AttackResult:
         """Count the records whose value is believed after the worst statements."""
-        column = self.column(view)
-        histogram, whole = view.histogram(column), view.whole(column)
-        hit, hit_whole = (compare(belief_after(h, self.n), ">=", self.confidence) for h in (histogram, whole))
-        targets = len(view.released)
-        attacked = int(view.people_of(histogram, column)[hit].sum())
-        counts = {
-            **view.base_counts(),
-            "statements": self.n,
-            "attacked records": attacked,
-            "attacked classes": int(np.count_nonzero(histogram.max(hit.astype(np.int64)))),
-            "l before": int(diversity(histogram, self.c)[view.sizes > 0].min()),
-            "l after": int(diversity(histogram, self.c, self.n)[view.sizes > 0].min()),
-        }
-        baseline = int(whole.units[hit_whole].sum()) / targets
-        return self.result(targets, attacked, baseline, counts)
+
+        def lost(histogram: Histogram) -> dict[str, float]:
+            before, after = (diversity(histogram, self.c, n)[view.sizes > 0] for n in (0, self.n))
+            return {"l before": int(before.min()), "l after": int(after.min())}
+
+        known = {"statements": self.n}
+        return self.by_belief(view, lambda h: belief_after(h, self.n), self.confidence, known, lost)

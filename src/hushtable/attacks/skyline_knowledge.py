@@ -18,11 +18,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Annotated, ClassVar
 
-import numpy as np
-
 from hushtable.attacks.base import AttackResult, SensitiveAttack
 from hushtable.attacks.view import View
-from hushtable.models.base import compare
 from hushtable.models.privacy_skyline import beliefs
 from hushtable.params import AtLeast, Between
 
@@ -74,17 +71,5 @@ class SkylineKnowledge(SensitiveAttack):
 
     def run(self, view: View) -> AttackResult:
         """Count the records whose value is believed with that knowledge."""
-        column = self.column(view)
-        histogram, whole = view.histogram(column), view.whole(column)
-        belief = beliefs(histogram, self.l, self.k, self.m)
-        hit, hit_whole = (compare(b, ">=", self.confidence) for b in (belief, beliefs(whole, self.l, self.k, self.m)))
-        targets = len(view.released)
-        attacked = int(view.people_of(histogram, column)[hit].sum())
-        counts = {
-            **view.base_counts(),
-            "pieces of knowledge": self.l + self.k + self.m,
-            "attacked records": attacked,
-            "attacked classes": int(np.count_nonzero(histogram.max(hit.astype(np.int64)))),
-            "greatest belief": float(belief.max(initial=0.0)),
-        }
-        return self.result(targets, attacked, int(whole.units[hit_whole].sum()) / targets, counts)
+        known = {"pieces of knowledge": self.l + self.k + self.m}
+        return self.by_belief(view, lambda h: beliefs(h, self.l, self.k, self.m), self.confidence, known)

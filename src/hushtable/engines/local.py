@@ -93,7 +93,7 @@ def run(table: pa.Table, plan: Plan, progress: Progress | None = None, *, source
     if plan.table.treated:
         from hushtable.treatments.treating import treated
 
-        source, table = table if source is None else source, treated(table, plan.table)
+        source, table = table if source is None else source, treated(table, plan.table, plan.document)
     names = ", ".join(model.name for model in plan.models)
     _log.info("Anonymizing %d rows with %s under %s", table.num_rows, plan.algorithm.name, names,
               extra={"rows": table.num_rows, "algorithm": plan.algorithm.name, "models": names})  # fmt: skip

@@ -303,7 +303,7 @@ class Saved:
         if self.plan.table.treated:
             from hushtable.treatments.treating import treated
 
-            found = treated(self._raw(None), self.plan.table)
+            found = treated(self._raw(None), self.plan.table, self.plan.document)
             return found if names is None else found.select(names)
         return self._raw(names)
 

@@ -1,4 +1,4 @@
-"""Ordered sensitivity categories of a sensitive column and their weights.
+"""Ordered sensitivity categories of a sensitive column; ``Attribute.category_weights`` has their weights.
 
 References
 ----------
@@ -12,11 +12,11 @@ from typing import Any
 
 import numpy as np
 
-from hushtable.arrays import FloatArray, IntArray
+from hushtable.arrays import IntArray
 from hushtable.errors import HierarchyError
 from hushtable.io.text import label_text
 
-__all__ = ["category_weights", "code_categories"]
+__all__ = ["code_categories"]
 
 
 def code_categories(
@@ -69,14 +69,3 @@ def code_categories(
             hint='Add them to a category of the policy; a missing value is written as "" or null.',
         )
     return codes, len(categories)
-
-
-def category_weights(m: int) -> FloatArray:
-    """Return the weight of each of m categories: (i - 1) / (m - 1) for the i-th; a single category has weight 1.
-
-    Examples
-    --------
-    >>> category_weights(3).tolist(), category_weights(1).tolist()
-    ([0.0, 0.5, 1.0], [1.0])
-    """
-    return np.ones(1) if m == 1 else np.arange(m) / (m - 1)

@@ -26,6 +26,7 @@ __all__ = [
     "to_codes",
     "value_ranks",
     "value_type",
+    "with_sorted_dictionary",
 ]
 
 _SLICE = 1 << 20
@@ -228,16 +229,40 @@ def smallest_index(size: int) -> pa.DataType:
 
 
 def compact(table: pa.Table) -> pa.Table:
-    """Return the table with dictionaries of only the values that occur, and without metadata.
+    """Return the table with dictionaries that depend only on its cells, and without metadata.
+
+    A dictionary has the values that occur, sorted: in the input's order, it would reveal the value of the first row.
+    The index type depends on them too: any other would reveal whether a value of the input is not published.
 
     Examples
     --------
-    >>> t = pa.table({"a": pa.array(["x", "y"]).dictionary_encode()}).slice(0, 1)
+    >>> t = pa.table({"a": pa.array(["z", "x", "y"]).dictionary_encode()}).slice(0, 2)
     >>> compact(t)["a"].chunk(0).dictionary.to_pylist()
-    ['x']
+    ['x', 'z']
     """
-    columns = [encode(c) if pa.types.is_dictionary(c.type) else c for c in table.columns]
+    columns = [with_sorted_dictionary(c) if pa.types.is_dictionary(c.type) else c for c in table.columns]
     return pa.table(columns, names=table.column_names)
+
+
+def with_sorted_dictionary(
+    column: pa.Array | pa.ChunkedArray, index_type: pa.DataType | None = None
+) -> pa.DictionaryArray:
+    """Return the column as one dictionary array with a sorted dictionary of the values that occur.
+
+    Parameters
+    ----------
+    column : pyarrow.Array or pyarrow.ChunkedArray
+    index_type : pyarrow.DataType, optional
+        Defaults to the smallest signed type that fits.
+
+    Examples
+    --------
+    >>> with_sorted_dictionary(pa.array(["y", "x", None])).indices.to_pylist()
+    [1, 0, None]
+    """
+    coded = encode(column)
+    rank = np.append(value_ranks(coded.dictionary) - 1, -1)
+    return from_codes(rank[to_codes(coded)], coded.dictionary.take(pa.array(np.argsort(rank[:-1]))), index_type)
 
 
 def decode(column: pa.Array | pa.ChunkedArray) -> pa.Array | pa.ChunkedArray:

@@ -286,7 +286,9 @@ def _pandas_like(series: Any, wanted: Any) -> Any:
 
     if isinstance(wanted, pd.CategoricalDtype):
         used = set(series.dropna().unique())
-        kept = [category for category in wanted.categories if category in used]
+        # without an order of their own, categories may be in that of the input's rows, which nobody should learn
+        known = wanted.categories if wanted.ordered else wanted.categories.sort_values()
+        kept = [category for category in known if category in used]
         return series.astype(pd.CategoricalDtype(kept, wanted.ordered)) if len(kept) == len(used) else series
     kinds = (pd.api.types.is_integer_dtype, pd.api.types.is_float_dtype, pd.api.types.is_string_dtype)
     same = pd.api.types.is_bool_dtype(wanted) or any(kind(wanted) and kind(series.dtype) for kind in kinds)

@@ -19,7 +19,7 @@ from pyarrow import parquet as pq
 from hushtable.arrays import IntArray
 from hushtable.errors import OutputError
 from hushtable.io.csv_write import Writer
-from hushtable.io.dictionaries import encode, from_codes, to_codes, value_ranks
+from hushtable.io.dictionaries import with_sorted_dictionary
 
 __all__ = ["GROUP_ROWS", "Repeated", "Rows", "row_groups", "stored_schema", "write_parquet"]
 
@@ -140,7 +140,10 @@ def write_parquet(groups: Iterable[pa.Table | Repeated], schema: pa.Schema, out:
 
 def _write_group(group: pa.Table | Repeated, stored: pa.Schema, writer: pq.ParquetWriter) -> None:
     short = group.table if isinstance(group, Repeated) else group
-    table = pa.table([_sorted(c) if pa.types.is_dictionary(c.type) else c for c in short.columns], schema=stored)
+    table = pa.table(
+        [with_sorted_dictionary(c, pa.int32()) if pa.types.is_dictionary(c.type) else c for c in short.columns],
+        schema=stored,
+    )
     if isinstance(group, Repeated):
         table = Repeated(table, group.times).rows()
     try:
@@ -152,10 +155,3 @@ def _write_group(group: pa.Table | Repeated, stored: pa.Schema, writer: pq.Parqu
             code="unsupported-type",
             hint="Convert such columns to text, or write CSV.",
         ) from None
-
-
-def _sorted(column: pa.ChunkedArray) -> pa.DictionaryArray:
-    """Return the column with a sorted dictionary of the values that occur."""
-    coded = encode(column)
-    rank = np.append(value_ranks(coded.dictionary) - 1, -1)
-    return from_codes(rank[to_codes(coded)], coded.dictionary.take(pa.array(np.argsort(rank[:-1]))), pa.int32())

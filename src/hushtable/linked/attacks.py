@@ -38,7 +38,6 @@ from hushtable.linked.release import LinkedRelease
 from hushtable.release.forms.reading import EVERYTHING
 from hushtable.release.recode import form_shown
 from hushtable.schema.columns import Role
-from hushtable.table.plan import ColumnPlan
 
 __all__ = ["ATTACKS", "LinkedAttack", "attack_release", "chosen_attacks", "hold_out", "play_linked"]
 
@@ -309,14 +308,14 @@ def _covering(view: _View, table: pa.Table, people: IntArray) -> BoolArray:
         form = form_shown(plan, column, Recoding.LOCAL)
         parts = form.split(labels, column)
         meant = [*form.meanings(parts.names, column), (None,)]
-        fits = np.array([[_means(m, text, column) for m in meant] for text in [*texts, None]], dtype=np.bool_)
+        fits = np.array([[_means(m, text) for m in meant] for text in [*texts, None]], dtype=np.bool_)
         inside = [fits[:, parts.codes[a:b]].any(axis=1) for a, b in zip(parts.offsets, parts.offsets[1:], strict=False)]
         empty = fits[:, -1]
         found &= np.stack([*inside, empty])[to_codes(cells)].T[to_codes(own)]
     return found
 
 
-def _means(meaning: Sequence[Any], text: str | None, column: ColumnPlan) -> bool:
+def _means(meaning: Sequence[Any], text: str | None) -> bool:
     """Whether a part of a cell covers a value; a part that cannot be read may cover any value."""
     if meaning is EVERYTHING:
         return True

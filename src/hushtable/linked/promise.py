@@ -318,7 +318,7 @@ def combinations(events: Events, caps: IntArray, size: int, mark: BoolArray) -> 
     mark = mark[lean]
     shared = part.item, part.copy, part.table, caps
     counts = count_subsets(part.starts, *shared, size, mark)
-    for people, first, total in _pieces(part, counts, caps, size, mark):
+    for people, first, total in _pieces(part, counts):
         yield partial(_filled, lean, part.starts, people, *shared, mark, first, total, size)
 
 
@@ -355,9 +355,7 @@ def check_countable(events: Events, caps: IntArray, size: int) -> None:
         )
 
 
-def _pieces(
-    events: Events, counts: IntArray, caps: IntArray, size: int, mark: BoolArray
-) -> Iterator[tuple[tuple[int, int], tuple[int, int], int]]:
+def _pieces(events: Events, counts: IntArray) -> Iterator[tuple[tuple[int, int], tuple[int, int], int]]:
     """Yield ranges of people and of first items of limited size; a class is split only by items."""
     ends = np.append(np.flatnonzero(np.diff(events.classes)) + 1, len(events.classes))
     sums = np.concatenate([[0], np.cumsum(counts)])

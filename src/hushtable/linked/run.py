@@ -222,7 +222,8 @@ def _check_known(links: Links, columns: Mapping[str, list[EventColumn]]) -> None
 
 def _coins(links: Links) -> Coins:
     """Return coins that depend on the records, in any order, the policy and the secret."""
-    digest = hashlib.sha256()
+    # they change cells, and two releases with different cells must not share keys
+    digest = hashlib.sha256(repr(sorted(links.policy.missing_values)).encode())
     for name in (links.policy.people, *links.policy.events):
         table = links.tables[name]
         codes = [_ranks(table[column], digest) for column in table.column_names]

@@ -113,7 +113,7 @@ def check_table(table: pa.Table, policy: Policy) -> Preflight:
     problems = [PolicyProblem.of("columns", error) for error in column_errors(table.column_names, plan)]
     checks, usable = [], []
     if plan.treated and not problems:
-        table, found = _treated(table, plan)
+        table, found = _treated(table, plan, policy)
         problems += found
     for column in plan.columns:
         if column.role in (Role.QUASI, Role.SENSITIVE) and column.name in table.column_names:
@@ -132,12 +132,12 @@ def check_table(table: pa.Table, policy: Policy) -> Preflight:
     return Preflight(table.num_rows, tuple(checks), models, (*problems, *found), lattice, known)
 
 
-def _treated(table: pa.Table, plan: TablePlan) -> tuple[pa.Table, list[PolicyProblem]]:
+def _treated(table: pa.Table, plan: TablePlan, policy: Policy) -> tuple[pa.Table, list[PolicyProblem]]:
     """Return the table that a run would group, and the problems that prevent it."""
     from hushtable.treatments.treating import treated
 
     try:
-        return treated(table, plan), []
+        return treated(table, plan, policy.document()), []
     except HushtableError as error:
         return table, [PolicyProblem.of("treatment", error)]
 

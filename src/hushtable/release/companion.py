@@ -41,6 +41,8 @@ OWNED = (
 """Files that an earlier release in the same folder may have left there."""
 
 _PIECE = 1 << 20
+_SHAPE: dict[str, type] = {"file": str, "columns": list, "models": list, "notes": dict, "files": dict}
+"""Kinds of what is read from a ``release.json``, which may be forged."""
 
 
 def companion_of(folder: str | os.PathLike[str]) -> Path:
@@ -257,7 +259,19 @@ def load_evidence(path: Path) -> dict[str, Any]:
     if not isinstance(data, dict) or "rows" not in data:
         raise DataError(f"{path.name} is not a release.json: it has no 'rows'.", code="bad-release-json")
     check_format("release", data.get("format", 1), repr(str(path)))  # hushtable 0.1 did not say
+    wrong = [name for name, kind in _SHAPE.items() if not isinstance(data.get(name, kind()), kind)]
+    wrong += [name for name in ("columns", "models") if name not in wrong and not _lists(data, name)]
+    # the table is in the folder, whatever a forged file says
+    file = data.get("file", "release.csv")
+    wrong += ["file"] if "file" not in wrong and (Path(file).name != file or file in ("", "..")) else []
+    if wrong:
+        raise DataError(f"{path.name} is not a release.json: its {wrong[0]!r} is of another kind.",
+                        code="bad-release-json", hint="Use the release as it was written.")  # fmt: skip
     return data
+
+
+def _lists(data: Mapping[str, Any], name: str) -> bool:
+    return all(isinstance(one, str if name == "columns" else dict) for one in data.get(name, ()))
 
 
 def _load(path: Path) -> dict[str, Any]:

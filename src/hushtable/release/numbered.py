@@ -90,13 +90,7 @@ def publish_numbered(
         rows = np.concatenate([rows, -1 - np.arange(len(fakes))])
     shown = compact(shown.append_column(bucket_column(plan), pa.chunked_array([pa.array(number)])))
     order = published_order(shown)
-    shown = shown.take(pa.array(order))
-    for at, field in enumerate(shown.schema):
-        if pa.types.is_dictionary(field.type):
-            # a dictionary has the order of the published rows, not of the input
-            plain = pa.chunked_array([chunk.dictionary_decode() for chunk in shown.column(at).chunks])
-            shown = shown.set_column(at, field.name, pa.chunked_array([encode(plain)]))
-    return compact(shown), rows[order]
+    return shown.take(pa.array(order)), rows[order]
 
 
 def _with_fakes(

@@ -125,7 +125,7 @@ class Released:
 
         known = vars(self)
         if "_treated" not in known:
-            known["_treated"] = treated(self.original(), self.plan.table)
+            known["_treated"] = treated(self.original(), self.plan.table, self.plan.document)
         return known["_treated"].select(columns)
 
     def raw_exposure(self) -> Exposure:

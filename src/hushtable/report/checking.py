@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import Any
 
 from hushtable.errors import DataError, VerificationError
 from hushtable.io.urls import Source, is_url
-from hushtable.io.versions import check_format
-from hushtable.report.signature import check_signature, file_digest
+from hushtable.report.signature import check_signature, file_digest, read_report
 
 __all__ = ["check_report", "is_report"]
 
@@ -17,10 +15,10 @@ __all__ = ["check_report", "is_report"]
 def is_report(path: Path) -> bool:
     """Whether a file is the JSON file of a report."""
     try:
-        found = json.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError):
-        return False
-    return isinstance(found, dict) and str(found.get("format", "")).startswith("hushtable-report/")
+        read_report(path)
+    except DataError as error:
+        return error.code != "not-a-report"
+    return True
 
 
 def check_report(report: Path, published: Source) -> dict[str, Any]:
@@ -52,9 +50,10 @@ def check_report(report: Path, published: Source) -> dict[str, Any]:
             hint="Verify the table in the folder that 'run' wrote.",
         )
     signature = check_signature(report)
-    found = json.loads(report.read_text(encoding="utf-8"))
-    check_format("evidence", found.get("format"), repr(str(report)))
-    files = found.get("facts", {}).get("files") or []
+    try:
+        files = {str(entry["name"]): str(entry["sha256"]) for entry in read_report(report)["facts"]["files"]}
+    except (LookupError, TypeError):
+        files = {}
     if not files:
         raise DataError(
             "The report describes no files: the release had not been saved when the report was made.",
@@ -62,16 +61,16 @@ def check_report(report: Path, published: Source) -> dict[str, Any]:
             hint="Make the report from the saved release: 'hushtable report RELEASE_DIR'.",
         )
     folder = Path(published).parent
-    for entry in files:
-        file = folder / str(entry["name"])
-        if not file.is_file() or file_digest(file) != entry["sha256"]:
+    # only files of the folder, whatever a forged report names
+    here = {file.relative_to(folder).as_posix(): file for file in folder.rglob("*") if file.is_file()}
+    for name, digest in files.items():
+        if name not in here or file_digest(here[name]) != digest:
             raise VerificationError(
-                f"The file {str(file)!r} does not match the evidence.",
+                f"The file {str(folder / name)!r} does not match the evidence.",
                 code="other-file",
                 hint="It was changed or replaced after the report was made. Do not publish it with this evidence.",
             )
-    here = {file.relative_to(folder).as_posix() for file in folder.rglob("*") if file.is_file()}
-    extra = sorted(here - {str(entry["name"]) for entry in files})
+    extra = sorted(here.keys() - files.keys())
     if extra:
         raise VerificationError(
             f"The release folder has a file that the evidence does not describe: {extra[0]!r}.",
@@ -86,6 +85,7 @@ def check_report(report: Path, published: Source) -> dict[str, Any]:
         "signer": signature.signer,
         "signed": signature.signed,
         "fingerprint": signature.fingerprint,
-        "words": f"{words} Signed by {signature.signer or 'an unnamed signer'} on {signature.signed} with the "
-        f"key {signature.fingerprint}. Compare this with the fingerprint that the signer gave you.",
+        # the key comes first: whoever signs chooses the texts that follow
+        "words": f"{words} Signed with the key {signature.fingerprint}: compare this with the fingerprint that the "
+        f"signer gave you. It names {signature.signer!r} as its signer and {signature.signed!r} as its time.",
     }

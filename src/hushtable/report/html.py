@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import base64
+import hashlib
 import html
 from typing import TypeAlias
 
-__all__ = ["Child", "Markup", "join", "tag"]
+__all__ = ["Child", "Markup", "document", "join", "tag"]
 
 _VOID = frozenset({"meta", "br", "hr", "path", "line", "rect", "circle"})
 
@@ -52,6 +54,27 @@ def join(*children: Child) -> Markup:
     &amp;<b>x</b>
     """
     return Markup("".join(c if isinstance(c, Markup) else _text(c) for c in children if c is not None))
+
+
+def document(title: str, style: str, body: Markup, *head: Markup) -> str:
+    """Return a whole file that needs no script, no network and no other file.
+
+    >>> document("A < B", "p { color: red; }", tag("p", "x")).startswith("<!doctype html>")
+    True
+    """
+    # no script, no frame, no request: even a hostile column name could do nothing
+    allowed = base64.b64encode(hashlib.sha256(style.encode()).digest()).decode()
+    policy = f"default-src 'none'; style-src 'sha256-{allowed}'; base-uri 'none'; form-action 'none'"
+    top = tag(
+        "head",
+        tag("meta", charset="utf-8"),
+        tag("meta", http_equiv="Content-Security-Policy", content=policy),
+        tag("meta", name="viewport", content="width=device-width, initial-scale=1"),
+        *head,
+        tag("title", title),
+        tag("style", Markup(style)),
+    )
+    return f"<!doctype html>\n{tag('html', top, tag('body', body), lang='en')}\n"
 
 
 def _text(text: str) -> str:

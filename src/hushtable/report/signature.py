@@ -20,7 +20,16 @@ from hushtable.errors import DataError, OutputError, UsageError
 from hushtable.io.atomic import atomic_write_text
 from hushtable.io.versions import check_format
 
-__all__ = ["Signature", "check_signature", "file_digest", "fingerprint", "new_key", "sign_report", "signature_path"]
+__all__ = [
+    "Signature",
+    "check_signature",
+    "file_digest",
+    "fingerprint",
+    "new_key",
+    "read_report",
+    "sign_report",
+    "signature_path",
+]
 
 _FORMAT = "hushtable-signature/1"
 
@@ -118,13 +127,12 @@ def sign_report(report: Path, key: Path, signer: str = "") -> Signature:
     """
     _need_cryptography()
     private = _private(key)
-    told = _report(report)
+    told = read_report(report)
     named = signer or str(dict(told.get("about_release") or {}).get("signer") or "")
-    files = [report, *(page for page in [report.with_suffix(".html")] if page.exists())]
     now = datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
     statement = {
         "format": _FORMAT,
-        "files": {file.name: file_digest(file) for file in files},
+        "files": {file.name: file_digest(file) for file in _covered(report)},
         "signer": named,
         "signed": now,
     }
@@ -156,10 +164,11 @@ def check_signature(report: Path) -> Signature | None:
         Ed25519PublicKey.from_public_bytes(public).verify(bytes.fromhex(found["signature"]), _canonical(statement))
         files = dict(statement["files"])
         signer, signed = str(statement["signer"]), str(statement["signed"])
-    except (ValueError, KeyError, TypeError, AttributeError, InvalidSignature):
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError, InvalidSignature):
         raise _broken(place, "is not a signature, or was changed") from None
-    if report.name not in files:
-        raise _broken(place, f"does not cover {report.name!r}")
+    for covered in _covered(report):
+        if covered.name not in files:
+            raise _broken(place, f"does not cover {covered.name!r}")
     for name, digest in files.items():
         # nothing but files next to the report, whatever a forged statement says
         file = report.with_name(Path(str(name)).name)
@@ -176,10 +185,22 @@ def _broken(place: Path, what: str) -> DataError:
     )
 
 
-def _report(path: Path) -> dict[str, Any]:
+def _covered(report: Path) -> list[Path]:
+    """Return the files that a signature covers: the report, and its page if it is there."""
+    return [file for file in (report, report.with_suffix(".html")) if file == report or file.exists()]
+
+
+def read_report(path: Path) -> dict[str, Any]:
+    """Return the contents of a report's JSON file.
+
+    Raises
+    ------
+    DataError
+        If it is not one.
+    """
     try:
         found = json.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError):
+    except (OSError, ValueError, RecursionError):
         found = None
     if not isinstance(found, dict) or not str(found.get("format", "")).startswith("hushtable-report/"):
         raise DataError(

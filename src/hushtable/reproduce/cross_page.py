@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import base64
-import hashlib
 from collections.abc import Callable, Mapping, Sequence
 
 from hushtable.report.charts.bars import bar_chart
 from hushtable.report.charts.frame import Heading
-from hushtable.report.html import Child, Markup, join, tag
+from hushtable.report.html import Child, Markup, document, join, tag
 from hushtable.report.page.parts import bullets, table
 from hushtable.report.page.style import STYLE
 from hushtable.reproduce.cross import ATTACKS, QUASI, SETTINGS, SUPPRESSION, CrossResult
@@ -70,18 +68,7 @@ def cross_page(cells: Sequence[CrossResult], *, rows: int, seconds: float) -> st
         tag("h2", "Why there is no release"),
         _reasons(cells),
     )  # fmt: skip
-    style = STYLE + _BROAD
-    allowed = base64.b64encode(hashlib.sha256(style.encode()).digest()).decode()
-    policy = f"default-src 'none'; style-src 'sha256-{allowed}'; base-uri 'none'; form-action 'none'"
-    head = tag(
-        "head",
-        tag("meta", charset="utf-8"),
-        tag("meta", http_equiv="Content-Security-Policy", content=policy),
-        tag("meta", name="viewport", content="width=device-width, initial-scale=1"),
-        tag("title", "Every model with every algorithm"),
-        tag("style", Markup(style)),
-    )
-    return f"<!doctype html>\n{tag('html', head, tag('body', body), lang='en')}\n"
+    return document("Every model with every algorithm", STYLE + _BROAD, body)
 
 
 def _about(cells: Sequence[CrossResult], rows: int, seconds: float) -> str:

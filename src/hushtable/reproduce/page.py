@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import base64
-import hashlib
 import re
 from collections.abc import Sequence
 
@@ -12,7 +10,7 @@ from hushtable.io.figures import number
 from hushtable.report.charts.frame import Heading
 from hushtable.report.charts.lines import Curve, line_chart
 from hushtable.report.charts.squares import square_chart
-from hushtable.report.html import Markup, join, tag
+from hushtable.report.html import Markup, document, join, tag
 from hushtable.report.page.look import LINES
 from hushtable.report.page.style import STYLE
 from hushtable.reproduce.items import VERDICTS, Cell, Item, Lines, PaperReading, Picture, Row, Squares, Table, Value
@@ -58,7 +56,7 @@ def page(found: Reproduction) -> str:
         ),
         _footer(found.name),
     )
-    return _document(found.title, body)
+    return document(found.title, _STYLE, body)
 
 
 def scoreboard(papers: Sequence[Reproduction]) -> Markup:
@@ -72,20 +70,6 @@ def scoreboard(papers: Sequence[Reproduction]) -> Markup:
     folded = tag("details", tag("summary", "What the verdicts mean"), meaning)
     caption = tag("caption", "Items by verdict")
     return join(tag("table", caption, tag("thead", head), tag("tbody", *rows), class_="scores"), folded)
-
-
-def _document(title: str, body: Markup) -> str:
-    allowed = base64.b64encode(hashlib.sha256(_STYLE.encode()).digest()).decode()
-    policy = f"default-src 'none'; style-src 'sha256-{allowed}'; base-uri 'none'; form-action 'none'"
-    head = tag(
-        "head",
-        tag("meta", charset="utf-8"),
-        tag("meta", http_equiv="Content-Security-Policy", content=policy),
-        tag("meta", name="viewport", content="width=device-width, initial-scale=1"),
-        tag("title", title),
-        tag("style", Markup(_STYLE)),
-    )
-    return f"<!doctype html>\n{tag('html', head, tag('body', body), lang='en')}\n"
 
 
 def _summary(items: Sequence[Item]) -> Markup:

@@ -34,8 +34,8 @@ _TEXTS = {
     "patterns.csv": "its patterns, each once",
     "policy.yaml": "the policy of the release, which other programs can read too",
     "release.json": "what was promised and achieved; no record's values",
-    "evidence.html": "the evidence report, to read and to sign; one offline page",
-    "evidence.json": "the same report as data, for a digital signature with 'hushtable sign'",
+    "evidence.html": "the evidence report, to read, to sign and to keep: it compares with the original",
+    "evidence.json": "the same report as data, for a digital signature with 'hushtable sign'; keep it too",
     "microdata.zip": "rows drawn from the release, with the original's columns and types",
     "repeat.py": "the Python code that repeats this release from the original",
 }
@@ -79,15 +79,16 @@ def export_path(run: Run, name: str) -> Path | None:
 
 
 def bundle(run: Run) -> IO[bytes]:
-    """Return everything as one ZIP file, with the hierarchy files that the policy names; never a table of people.
+    """Return what may be published as one ZIP file, with the hierarchy files that the policy names and the code.
 
-    Population and background tables are about people too, so they stay in the studio. The file has no name, so that
+    The evidence compares with the original and stays out, like the folder of a release. Population and background
+    tables are about people, so they stay in the studio. The file has no name, so that
     it disappears once it is closed, even if this process is killed.
     """
     packed = tempfile.TemporaryFile()  # noqa: SIM115 - the sender closes it
     try:
         with reported("bundle.zip"), zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as out:
-            for name in (n for n in export_files(run) if n != "microdata.zip"):
+            for name in (n for n in export_files(run) if n not in ("microdata.zip", *_EVIDENCE)):
                 path = export_path(run, name)
                 if path is None:
                     out.writestr(name, export_file(run, name))

@@ -1,4 +1,4 @@
-"""A project's policy as an object, with every file that it names inside the project's folder."""
+"""A project's policy as an object, with every file that it names among those uploaded to the project."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def policy_of(project: Project, document: Mapping[str, Any] | None = None) -> Po
     Raises
     ------
     PolicyError
-        With every fault, or if it names a file outside the project's folder.
+        With every fault, or if it names a file that was not uploaded to the project.
     """
     given = project.document() if document is None else document
     if project.linked:
@@ -33,7 +33,7 @@ def confined_linked(project: Project, policy: LinkedPolicy, base: Path | None = 
     """Return a policy of linked tables with its files looked for among the project's own, or in a folder, alone."""
     base = base or project.folder / "files"
     policy = policy.based_in(base)
-    _check_files(base, linked_files(policy))
+    _check_files(inside(base, file) for file in linked_files(policy))
     return policy
 
 
@@ -47,9 +47,8 @@ def _named(hierarchies: Iterable[Any]) -> list[str]:
     return [str(file) for hierarchy in hierarchies if (file := getattr(hierarchy, "file", None))]
 
 
-def _check_files(base: Path, files: Iterable[str]) -> None:
-    for file in files:
-        path = inside(base, file)
+def _check_files(paths: Iterable[Path]) -> None:
+    for path in paths:
         if not path.is_file():
             raise PolicyError(
                 f"The policy names the file {path.name!r}, which the project does not have.",
@@ -59,7 +58,7 @@ def _check_files(base: Path, files: Iterable[str]) -> None:
 
 
 def confined(project: Project, policy: Policy) -> Policy:
-    """Return the policy with its files resolved inside the project's folder, and nowhere else.
+    """Return the policy with its files looked for among those uploaded to the project, and nowhere else.
 
     A ledger is refused: no project has one, and a missing ledger counts as empty, so that the release would not be
     compared with earlier ones.
@@ -71,7 +70,10 @@ def confined(project: Project, policy: Policy) -> Policy:
             hint="Use 'hushtable run' with the ledger, or remove it from the policy.",
         )
     policy = policy.based_in(project.folder)
+    columns = policy.table_plan().columns
     named = [policy.population] if policy.population else []
     named += [policy.background.file] if policy.background else []
-    _check_files(project.folder, [*_named(c.hierarchy for c in policy.table_plan().columns), *named])
+    named += [key for c in columns for t in c.treatments if (key := getattr(t, "key", None))]
+    named += _named(c.hierarchy for c in columns)
+    _check_files(map(project.file, named))
     return policy

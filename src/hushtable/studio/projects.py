@@ -97,6 +97,13 @@ class Project:
         found: dict[str, Any] | None = self.json("profile.json")
         return found
 
+    def file(self, name: str) -> Path:
+        """Return the path of a file that a policy names: one that was uploaded to the project, never its data or runs.
+
+        Hierarchies are published, in cells and in the exported bundle.
+        """
+        return inside(self.folder / "files", self.folder.resolve() / name)
+
     def json(self, name: str) -> Any:
         """Return a JSON file of the project, or None if it does not exist."""
         path = inside(self.folder, name)

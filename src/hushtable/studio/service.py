@@ -238,7 +238,7 @@ class Studio:
             changed = drafts.with_settings(draft, changes)
             for file in (changed.get("population"), (changed.get("background") or {}).get("file")):
                 if file:
-                    inside(project.folder, file)
+                    project.file(file)
             return changed
 
         return project.edit(change, seen=seen, what=" and ".join(changes))

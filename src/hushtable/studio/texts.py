@@ -358,7 +358,7 @@ class T:
     WITHIN = "no better than guessing"
     LACKING = "Not played"
 
-    EXPORT_TEXT = "Publish the release, and keep the rest to document how it was made."
+    EXPORT_TEXT = "Publish the release. Keep the evidence report: it compares the release with the original."
     VERIFY = "Verify the file again"
     VERIFY_TEXT = (
         "Repeats the check from the published file, the policy and the private companion, which stays on this machine."
@@ -368,7 +368,7 @@ class T:
     VERIFY_UNKNOWN = "The file alone does not show this:"
     FILES = "Files"
     DOWNLOAD = "Download {}"
-    BUNDLE = "Download everything (ZIP)"
+    BUNDLE = "Download the release with its files and code (ZIP)"
     EVIDENCE = "The evidence report"
     EVIDENCE_TEXT = (
         "One offline page for the data protection officer: what was done, the risk before and after, the attacks that "

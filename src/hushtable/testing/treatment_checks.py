@@ -104,12 +104,12 @@ def _check_kind(treatment: Treatment, kind: Kind, seed: int, missing: bool) -> N
     name = f"{treatment.name} of a {kind} column"
     table, plan = treatable(kind, seed, treatment, missing=missing)
     with _secret(1):
-        found = treated(table, plan)
-        again = treated(table, plan)
+        found = treated(table, plan, {})
+        again = treated(table, plan, {})
         order = np.argsort(rng.uniform(seed, "treatments/shuffled", table.num_rows))
-        shuffled = treated(table.take(pa.array(order)), plan)
+        shuffled = treated(table.take(pa.array(order)), plan, {})
     with _secret(2):
-        other = treated(table, plan)
+        other = treated(table, plan, {})
     require(found.column_names == table.column_names, f"{name} changes the set of columns")
     require(found.drop_columns([COLUMN]).equals(table.drop_columns([COLUMN])), f"{name} changes another column")
     require(found.num_rows == table.num_rows, f"{name} changes the number of rows")
@@ -128,7 +128,7 @@ def _check_kind(treatment: Treatment, kind: Kind, seed: int, missing: bool) -> N
 def _check_refused(treatment: Treatment, kind: Kind, seed: int) -> None:
     table, plan = treatable(kind, seed, treatment)
     try:
-        treated(table, plan)
+        treated(table, plan, {})
     except IncompatibleError:
         return
     require(False, f"{treatment.name} takes a {kind} column, which it does not declare")

@@ -113,11 +113,17 @@ class Given:
         """Return the values of these codes, row by row; -1 is missing."""
         return self.column.values.take(pa.array(codes, mask=codes < 0))
 
-    def changed(self, numbers: FloatArray) -> pa.Array:
-        """Return numbers as values of the column's type; NaN is missing, and whole numbers stay whole."""
+    def changed(self, numbers: FloatArray, *, whole: bool = True) -> pa.Array:
+        """Return numbers as values of the column's type; NaN is missing.
+
+        Parameters
+        ----------
+        numbers : float64 array
+        whole : bool
+            Whether whole numbers stay whole.
+        """
         gone = np.isnan(numbers)
-        whole = not pa.types.is_floating(self.column.values.type)
-        if whole:
+        if whole and not pa.types.is_floating(self.column.values.type):
             limit = 2.0**31 - 1 if self.column.kind is Kind.DATE else 2.0**62
             rounded = np.clip(np.rint(np.where(gone, 0.0, numbers)), -limit, limit).astype(np.int64)
             found = pa.array(rounded, mask=gone)
@@ -184,6 +190,11 @@ class Treatment(Parametrised, ABC):
     def draws(self) -> bool:
         """Whether the published value does not depend only on the true one."""
         return not self.coarsens
+
+    @property
+    def per_release(self) -> bool:
+        """Whether another policy gives other values, so that two releases of one table cannot be joined by them."""
+        return False
 
     def reads(self, entity: str | None) -> tuple[str, ...]:
         """Return the other columns that it reads."""

@@ -25,6 +25,11 @@ class Keyed(Parametrised):
         default=False, kw_only=True
     )
 
+    @property
+    def per_release(self) -> bool:
+        """Whether every release has its own key."""
+        return self.fresh
+
     def based_in(self, folder: Path | None) -> Self:
         """Return the same with the key resolved in this folder."""
         if self.key is None or folder is None:

@@ -62,4 +62,4 @@ class Rounding(Treatment):
         if self.random:
             below = np.floor(steps)
             steps = below + (given.uniform("up") < steps - below)
-        return given.changed(np.rint(steps) * self.base)
+        return given.changed(np.rint(steps) * self.base, whole=float(self.base).is_integer())

@@ -59,4 +59,5 @@ class TopBottomCoding(Treatment):
 
     def treat(self, given: Given) -> pa.Array:
         """Clip the numbers."""
-        return given.changed(np.clip(given.numbers(), self.bottom, self.top))
+        whole = all(float(bound).is_integer() for bound in (self.bottom, self.top) if bound is not None)
+        return given.changed(np.clip(given.numbers(), self.bottom, self.top), whole=whole)

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -12,7 +13,8 @@ import pyarrow.compute as pc
 
 from hushtable.arrays import FloatArray, IntArray
 from hushtable.errors import DataError
-from hushtable.io.text import to_labels
+from hushtable.io.dictionaries import value_type
+from hushtable.io.text import is_text, to_labels
 from hushtable.schema.columns import Kind, Role
 from hushtable.schema.prepare import Prepared, prepare
 from hushtable.table.coins import Coins
@@ -40,16 +42,19 @@ def ready(plan: TablePlan) -> None:
         treatment.ready()
 
 
-def treated(table: pa.Table, plan: TablePlan) -> pa.Table:
+def treated(table: pa.Table, plan: TablePlan, document: Mapping[str, Any]) -> pa.Table:
     """Return the table with treated values: same rows, same order, same columns.
 
     The same table (in any row order), treatments and local secret give the same values, regardless of the rest of the
-    policy: publishing a table twice with different models publishes the same noise, not two draws of it.
+    policy: publishing a table twice with different models publishes the same noise, not two draws of it. Treatments
+    that are fresh for each release depend on the whole policy and on every published column.
 
     Parameters
     ----------
     table : pyarrow.Table
     plan : TablePlan
+    document : mapping
+        The policy as data.
 
     Raises
     ------
@@ -65,15 +70,20 @@ def treated(table: pa.Table, plan: TablePlan) -> pa.Table:
     wanted |= {name for _, treatment in treatments_of(plan) for name in treatment.reads(plan.entity)}
     read = {column.name: prepared(table, column, plan) for column in plan.columns if column.name in wanted}
     order = _canonical(table, plan, read)
-    coins = Coins.of_release(_digest(read, order), b"treatments")
+    digest = _digest(read, order)
+    coins = Coins.of_release(digest, b"treatments")
+    own = coins
+    if any(treatment.per_release for _, treatment in treatments_of(plan)):
+        own = Coins.of_release(digest + _rest_digest(table, plan), _release_digest(document))
     for column in plan.columns:
         now = read[column.name] if column.treatments else None
         for turn, treatment in enumerate(column.treatments):
             assert now is not None
             treatment.check_kind(column.name, now.kind)
             others = {name: read[name] for name in treatment.reads(plan.entity)}
-            given = Given(now, others, order, coins.purse(_purpose(column, treatment, turn)), plan.entity)
-            values = treatment.treat(given)
+            drawn = (own if treatment.per_release else coins).purse(_purpose(column, treatment, turn))
+            given = Given(now, others, order, drawn, plan.entity)
+            values = _as_given(treatment.treat(given), table.column(column.name), now.kind)
             table = table.set_column(table.column_names.index(column.name), column.name, values)
             now = _same_kind(now, table, column, plan)
     return table
@@ -124,6 +134,12 @@ def _places(column: Prepared, order: Sequence[str]) -> FloatArray:
     return np.asarray(values.to_numpy(zero_copy_only=False), dtype=np.float64)
 
 
+def _as_given(values: pa.Array, source: pa.ChunkedArray, kind: Kind) -> pa.Array:
+    """Return treated numbers as text if they were text: their type would reveal whether a hidden one has a fraction."""
+    text = kind is Kind.NUMERIC and is_text(value_type(source.type))
+    return to_labels(values).cast(pa.string()) if text else values
+
+
 def _same_kind(before: Prepared, table: pa.Table, column: ColumnPlan, plan: TablePlan) -> Prepared:
     """Read a treated column again; refuse one whose kind would now be read differently."""
     now = prepared(table, column, plan)
@@ -154,6 +170,19 @@ def _digest(read: dict[str, Prepared], order: IntArray) -> bytes:
         found.update(json.dumps(labels, ensure_ascii=True).encode())
         found.update(column.codes()[order].astype("<i8").tobytes())
     return found.digest()
+
+
+def _rest_digest(table: pa.Table, plan: TablePlan) -> bytes:
+    """Return a digest of the other published columns, in any row order."""
+    names = sorted({*plan.named(Role.INSENSITIVE), *([plan.shown_weight] if plan.shown_weight else [])})
+    rows = zip(*(map(str, to_labels(table.column(name)).to_pylist()) for name in names), strict=True)
+    return hashlib.sha256(json.dumps([names, *sorted(rows)], ensure_ascii=True).encode()).digest()
+
+
+def _release_digest(document: Mapping[str, Any]) -> bytes:
+    """Return a digest of everything in a policy that the published rows may depend on."""
+    relevant = {name: value for name, value in document.items() if name not in ("engine", "output")}
+    return hashlib.sha256(json.dumps(relevant, sort_keys=True, ensure_ascii=True, default=str).encode()).digest()
 
 
 def _purpose(column: ColumnPlan, treatment: Treatment, turn: int) -> str:

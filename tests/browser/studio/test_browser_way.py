@@ -33,7 +33,7 @@ def test_a_newcomer_gets_to_a_verified_release(page, base, tmp_path):
     rows = list(csv.reader((tmp_path / "release.csv").read_text(encoding="utf-8").splitlines()))
     assert "name" not in rows[0] and "diagnosis" in rows[0] and len(rows) > 4000
     with page.expect_download() as got:
-        page.get_by_role("link", name="Download everything").click()
+        page.get_by_role("link", name="Download the release with its files").click()
     got.value.save_as(tmp_path / "bundle.zip")
     with zipfile.ZipFile(tmp_path / "bundle.zip") as packed:
         assert {"release.csv", "policy.yaml", "release.json", "repeat.py"} <= set(packed.namelist())

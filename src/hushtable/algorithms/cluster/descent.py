@@ -5,6 +5,10 @@ every group (dissolved into its neighbors, or pooled with the nearest one), take
 group twice, evaluates the model on all affected groups in one call, and keeps the changes that keep them satisfied;
 the groups of a refused change are free for the next best. Rounds cycle through neighbors and partners, so that
 refused changes do not block others.
+
+``temper`` goes beyond local optima. As in annealing, it also proposes a change if its cost is below an exponentially
+distributed tolerance, whose mean falls to zero. But it works in the same rounds: the model is evaluated on all affected
+groups in one call, so it is cheap for any model, and every intermediate partition is satisfied.
 """
 
 from __future__ import annotations
@@ -19,8 +23,9 @@ from hushtable.algorithms.cluster.groups import stats_of
 from hushtable.algorithms.cluster.proposals import Change, Grouped, cut_or_pooled, dissolved, exchanged
 from hushtable.algorithms.cluster.space import Space
 from hushtable.arrays import FloatArray, IntArray
+from hushtable.rng import bits, exponential_quantiles
 
-__all__ = ["CYCLE", "descend", "keep"]
+__all__ = ["descend", "temper"]
 
 ROUNDS, WORK = 720, 12_000_000
 """Number of rounds; fewer for tables of more than WORK / ROUNDS records."""
@@ -30,6 +35,15 @@ CYCLE = 12
 
 TRIES = 4
 """Number of times a round replaces refused changes."""
+
+HOT_ROUNDS, HOT_WORK = 4000, 4_500_000
+"""The same for rounds of tempering."""
+
+LEAST = 100
+"""Minimum number of rounds of tempering: with fewer, the search would not cool down again."""
+
+COOLING = 3
+"""Heat falls with this power of the remaining rounds."""
 
 
 def descend(
@@ -69,16 +83,9 @@ def descend(
         problem.progress(turn / rounds, "refining")
         if deadline is not None and time.monotonic() >= deadline:
             return labels, True
-        now = Grouped(points, labels, n, units, needed)
-        place, cycle = turn % CYCLE, turn // CYCLE
-        if place == CYCLE - 1:
-            proposed = cut_or_pooled(now, cycle)
-        elif place == CYCLE // 2 - 1:
-            proposed = dissolved(now, near, cycle)
-        else:
-            each = np.arange(len(labels))
-            proposed = exchanged(now, near[:, turn % near.shape[1]], turn // 2 + each, np.zeros(len(labels)))
-        labels, n, kept = keep(problem, space, labels, n, proposed)
+        offered = near[:, turn % near.shape[1]], turn // 2 + np.arange(len(labels)), np.zeros(len(labels))
+        proposed = _proposed(Grouped(points, labels, n, units, needed), near, turn, offered)
+        labels, n, kept = _keep(problem, space, labels, n, proposed)
         idle = 0 if kept else idle + 1
         # every neighbor twice, and every direction of a cut
         if idle > max(2 * near.shape[1], CYCLE * 2 * (points.shape[1] + 1)):
@@ -86,7 +93,68 @@ def descend(
     return labels, False
 
 
-def keep(
+def temper(
+    problem: Problem,
+    space: Space,
+    points: FloatArray,
+    near: IntArray,
+    labels: IntArray,
+    n: int,
+    needed: int,
+    deadline: float | None = None,
+) -> tuple[IntArray, bool]:
+    """Return labels of satisfied groups, with at most the error of ``descend`` alone; see there.
+
+    Also return whether the time limit was reached.
+    """
+    plain, late = descend(problem, space, points, near, labels, n, needed, deadline)
+    rounds = min(HOT_ROUNDS, HOT_WORK // len(labels))
+    if late or rounds < LEAST or int(plain.max()) < 1:
+        return plain, late
+    units = np.ones(len(labels), dtype=np.int64) if space.units is None else space.units
+    before = _error(points, plain)
+    hot = before / len(labels) * min(2.0, rounds / 750)
+    tolerance = exponential_quantiles(4096)
+    labels, n = plain, int(plain.max()) + 1
+    begin, turn, done = time.monotonic(), 0, 0
+    while turn < rounds:
+        problem.progress(turn / rounds, "refining")
+        if deadline is not None and done:
+            # at the current pace, the rest of the cooling must fit into the remaining time
+            now = time.monotonic()
+            fits = max(done * (deadline - now) / (now - begin), 1.0)
+            late = late or fits < rounds - turn
+            turn += int(max((rounds - turn) / fits - 1, 0))
+        heat = hot * (max(rounds - turn, 0) / rounds) ** COOLING
+        drawn = bits(0, f"refine {done}", len(labels))
+        slack = heat * tolerance[(drawn & np.uint64(4095)).astype(np.int64)]
+        # near ones more often than far ones
+        share = ((drawn >> np.uint64(12)) & np.uint64(1023)).astype(np.float64) / 1024
+        chosen = near[np.arange(len(labels)), (share * share * near.shape[1]).astype(np.int64)]
+        offered = chosen, (drawn >> np.uint64(32)).astype(np.int64), slack
+        proposed = _proposed(Grouped(points, labels, n, units, needed), near, done, offered)
+        labels, n, _ = _keep(problem, space, labels, n, proposed)
+        turn, done = turn + 1, done + 1
+    if not late:
+        labels, _ = descend(problem, space, points, near, labels, n, needed)
+    return (labels if _error(points, labels) < before else plain), late
+
+
+def _error(points: FloatArray, labels: IntArray) -> float:
+    """The sum of squared errors."""
+    groups = Grouped(points, labels, int(labels.max()) + 1, np.ones(len(labels), dtype=np.int64), 1)
+    return float(np.einsum("nd,nd->", points, points) - groups.term.sum())
+
+
+def _proposed(now: Grouped, near: IntArray, turn: int, offered: tuple[IntArray, IntArray, FloatArray]) -> list[Change]:
+    """Return the changes of a round; if it neither cuts nor dissolves groups, the exchanges that are ``offered``."""
+    place, cycle = turn % CYCLE, turn // CYCLE
+    if place == CYCLE - 1:
+        return cut_or_pooled(now, cycle)
+    return dissolved(now, near, cycle) if place == CYCLE // 2 - 1 else exchanged(now, *offered)
+
+
+def _keep(
     problem: Problem, space: Space, labels: IntArray, n: int, proposed: Sequence[Change]
 ) -> tuple[IntArray, int, bool]:
     """Make the changes that save most, affect no group twice and keep the model satisfied."""

@@ -2,7 +2,7 @@
 
 If the models require only a size, groups are annealed (``kernels.anneal``): records move and swap places, and groups
 dissolve and form, at first even if that costs something. In large tables, many groups are annealed at once
-(``kernels.rounds``). With other models (``descent`` and ``tempering``), changes are made in rounds, and the model is
+(``kernels.rounds``). With other models (``descent``), changes are made in rounds, and the model is
 evaluated on all groups that a round affects. Either way, every group stays satisfied, the loss never exceeds the
 initial loss, the budget is a number of steps, and the result depends only on the table's content. With a time limit,
 the result may depend on the machine, and says so.
@@ -17,9 +17,9 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from hushtable.algorithms.base import Problem
+from hushtable.algorithms.cluster.descent import temper
 from hushtable.algorithms.cluster.groups import centroids, stats_of
 from hushtable.algorithms.cluster.space import Space
-from hushtable.algorithms.cluster.tempering import temper
 from hushtable.arrays import FloatArray, IntArray
 from hushtable.kernels.anneal import anneal
 from hushtable.kernels.device import rounds_for

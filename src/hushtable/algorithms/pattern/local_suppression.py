@@ -239,7 +239,7 @@ def fewest_blanks(groups: PatternGroups, weights: FloatArray, budget: int) -> bo
     units = units[rest] if len(units) else np.ones(len(rest), dtype=np.int64)
     codes = np.column_stack([column[rest].astype(np.int64) for column in groups.records.columns])
     kind, first = number_rows([*codes.T, units], [*(codes.max(axis=0) + 1), int(units.max()) + 1])
-    owner, pattern, cost = _pairs(codes[first], units[first], np.bincount(kind, units).astype(np.int64), weights, least)
+    owner, pattern, cost = _pairs(codes[first], np.bincount(kind, units).astype(np.int64), weights, least)
     if len(owner) > MOST_PAIRS:
         return False
     many = np.bincount(kind)
@@ -268,9 +268,7 @@ def _least(groups: PatternGroups) -> int | None:
     return least if at and not below else None
 
 
-def _pairs(
-    codes: IntArray, units: IntArray, total: IntArray, weights: FloatArray, least: int
-) -> tuple[IntArray, IntArray, FloatArray]:
+def _pairs(codes: IntArray, total: IntArray, weights: FloatArray, least: int) -> tuple[IntArray, IntArray, FloatArray]:
     """Every pair of a record (by kind) and a pattern that enough people match, and its cost for a record."""
     owners, patterns, costs, n = [], [], [], 0
     d = codes.shape[1]

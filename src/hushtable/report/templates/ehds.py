@@ -12,16 +12,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from hushtable.report.content.report import Facts, TemplateAnswer
-from hushtable.report.templates.answers import (
-    attacks_named,
-    attribute_models,
-    for_people,
-    highest_risk,
-    identifiers_gone,
-    models_hold,
-    recipients_assessed,
-    utility_kept,
-)
+from hushtable.report.templates import answers
 from hushtable.report.templates.base import Template
 
 __all__ = ["EHDS"]
@@ -54,21 +45,21 @@ class EHDS(Template):
     def findings(self, facts: Facts) -> tuple[TemplateAnswer, ...]:
         """Answer the template's questions."""
         return (
-            identifiers_gone(
+            answers.identifiers_gone(
                 facts, "Are the data anonymized rather than pseudonymized: were direct identifiers removed?"
             ),
-            highest_risk(facts, "Is the risk of re-identification low for every natural person?", strict=True),
-            recipients_assessed(facts, "Is it low for each data user, given the data that this user may hold?"),
-            attacks_named(
+            answers.highest_risk(facts, "Is the risk of re-identification low for every natural person?", strict=True),
+            answers.recipients_assessed(facts, "Is it low for each data user, given the data that this user may hold?"),
+            answers.attacks_named(
                 facts,
                 None,
                 "Would an attempt at re-identification succeed?",
                 otherwise="None of the attacks that were run did better than guessing.",
-                extra=attribute_models(facts),
+                extra=answers.attribute_models(facts),
             ),
-            models_hold(facts, "Do the technical measures of the policy hold?"),
-            utility_kept(facts, "Do the data still serve the purpose?"),
-            for_people(
+            answers.models_hold(facts, "Do the technical measures of the policy hold?"),
+            answers.utility_kept(facts, "Do the data still serve the purpose?"),
+            answers.for_people(
                 "What does the access body decide?",
                 "Whether the regulation permits the purpose.",
                 "Whether every published column is needed for the purpose (data minimization).",

@@ -14,14 +14,7 @@ from typing import ClassVar
 
 from hushtable.report.content.report import Facts, TemplateAnswer
 from hushtable.report.numbers import count, percent
-from hushtable.report.templates.answers import (
-    attacks_named,
-    attribute_models,
-    highest_risk,
-    identifiers_gone,
-    models_hold,
-    utility_kept,
-)
+from hushtable.report.templates import answers
 from hushtable.report.templates.base import Template
 
 __all__ = ["EMA"]
@@ -53,18 +46,20 @@ class EMA(Template):
     def findings(self, facts: Facts) -> tuple[TemplateAnswer, ...]:
         """Answer the template's questions."""
         return (
-            highest_risk(facts, "Is the highest risk of re-identification at or below the threshold?", strict=True),
+            answers.highest_risk(
+                facts, "Is the highest risk of re-identification at or below the threshold?", strict=True
+            ),
             _method(facts),
-            identifiers_gone(facts, "Were direct identifiers removed?"),
-            models_hold(facts, "Does the release keep the promises of its policy?"),
-            attacks_named(
+            answers.identifiers_gone(facts, "Were direct identifiers removed?"),
+            answers.models_hold(facts, "Does the release keep the promises of its policy?"),
+            answers.attacks_named(
                 facts,
                 None,
                 "Did attempts at re-identification and inference succeed?",
                 otherwise="None of the attacks that were run did better than guessing.",
-                extra=attribute_models(facts),
+                extra=answers.attribute_models(facts),
             ),
-            utility_kept(facts, "What does it cost in data utility?"),
+            answers.utility_kept(facts, "What does it cost in data utility?"),
         )
 
 

@@ -12,15 +12,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from hushtable.report.content.report import Facts, TemplateAnswer
-from hushtable.report.templates.answers import (
-    attacks_named,
-    for_people,
-    highest_risk,
-    identifiers_gone,
-    models_hold,
-    recipients_assessed,
-    utility_kept,
-)
+from hushtable.report.templates import answers
 from hushtable.report.templates.base import Template
 
 __all__ = ["HIPAA"]
@@ -53,18 +45,18 @@ class HIPAA(Template):
     def findings(self, facts: Facts) -> tuple[TemplateAnswer, ...]:
         """Answer the template's questions."""
         return (
-            highest_risk(facts, "Is the risk very small for every individual?", strict=True),
-            recipients_assessed(facts, "Is it very small for each anticipated recipient?"),
-            identifiers_gone(facts, "Were the identifiers that the safe-harbor method lists removed?"),
-            models_hold(facts, "Which method was applied, and does it hold?"),
-            attacks_named(
+            answers.highest_risk(facts, "Is the risk very small for every individual?", strict=True),
+            answers.recipients_assessed(facts, "Is it very small for each anticipated recipient?"),
+            answers.identifiers_gone(facts, "Were the identifiers that the safe-harbor method lists removed?"),
+            answers.models_hold(facts, "Which method was applied, and does it hold?"),
+            answers.attacks_named(
                 facts,
                 None,
                 "Did attempts at re-identification and inference succeed?",
                 otherwise="None of the attacks that were run did better than guessing.",
             ),
-            utility_kept(facts, "What does it cost in data utility?"),
-            for_people(
+            answers.utility_kept(facts, "What does it cost in data utility?"),
+            answers.for_people(
                 "What does the expert decide?",
                 "Replicability: which features of the people stay the same over time and so can be matched again.",
                 "Availability: which outside sources, such as voter lists or registries, contain those features.",

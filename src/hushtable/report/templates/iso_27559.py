@@ -12,15 +12,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from hushtable.report.content.report import Facts, TemplateAnswer
-from hushtable.report.templates.answers import (
-    attacks_named,
-    for_people,
-    highest_risk,
-    identifiers_gone,
-    models_hold,
-    recipients_assessed,
-    utility_kept,
-)
+from hushtable.report.templates import answers
 from hushtable.report.templates.base import Template
 
 __all__ = ["ISO27559"]
@@ -52,18 +44,18 @@ class ISO27559(Template):
     def findings(self, facts: Facts) -> tuple[TemplateAnswer, ...]:
         """Answer the template's questions."""
         return (
-            recipients_assessed(facts, "Context: is identifiability acceptable for each recipient?"),
-            identifiers_gone(facts, "Data: were direct identifiers removed?"),
-            highest_risk(facts, "Identifiability: is everybody at or below the threshold?", strict=True),
-            models_hold(facts, "Mitigation: does the de-identification hold?"),
-            attacks_named(
+            answers.recipients_assessed(facts, "Context: is identifiability acceptable for each recipient?"),
+            answers.identifiers_gone(facts, "Data: were direct identifiers removed?"),
+            answers.highest_risk(facts, "Identifiability: is everybody at or below the threshold?", strict=True),
+            answers.models_hold(facts, "Mitigation: does the de-identification hold?"),
+            answers.attacks_named(
                 facts,
                 None,
                 "Identifiability: did adversarial testing succeed?",
                 otherwise="None of the attacks that were run did better than guessing.",
             ),
-            utility_kept(facts, "Data: are they still useful?"),
-            for_people(
+            answers.utility_kept(facts, "Data: are they still useful?"),
+            answers.for_people(
                 "Governance: what has to be decided and kept?",
                 "Who is accountable for the release, and who approves changes to its context.",
                 "Which controls recipients have in place: contracts, access, training, audits.",

@@ -13,14 +13,7 @@ from typing import ClassVar
 
 from hushtable.report.content.report import Facts, TemplateAnswer
 from hushtable.report.numbers import count
-from hushtable.report.templates.answers import (
-    attacks_named,
-    for_people,
-    highest_risk,
-    identifiers_gone,
-    models_hold,
-    utility_kept,
-)
+from hushtable.report.templates import answers
 from hushtable.report.templates.base import Template
 
 __all__ = ["NIST800188"]
@@ -52,18 +45,18 @@ class NIST800188(Template):
     def findings(self, facts: Facts) -> tuple[TemplateAnswer, ...]:
         """Answer the questions that the data can answer, and name the others."""
         return (
-            identifiers_gone(facts, "Were direct identifiers removed?"),
+            answers.identifiers_gone(facts, "Were direct identifiers removed?"),
             _quasi(facts),
-            models_hold(facts, "Is the de-identification standard of the policy met?"),
-            highest_risk(facts, "Is the disclosure risk of every person low?", strict=False),
-            attacks_named(
+            answers.models_hold(facts, "Is the de-identification standard of the policy met?"),
+            answers.highest_risk(facts, "Is the disclosure risk of every person low?", strict=False),
+            answers.attacks_named(
                 facts,
                 None,
                 "Did a re-identification study succeed?",
                 otherwise="None of the attacks that were run did better than guessing.",
             ),
-            utility_kept(facts, "Is the quality of the data sufficient?"),
-            for_people(
+            answers.utility_kept(facts, "Is the quality of the data sufficient?"),
+            answers.for_people(
                 "What do people have to decide?",
                 "Who may receive the release, and under which agreement: the public, signatories, or a protected "
                 "enclave.",

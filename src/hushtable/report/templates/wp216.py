@@ -12,13 +12,7 @@ from typing import ClassVar
 
 from hushtable.report.content.report import Facts, TemplateAnswer
 from hushtable.report.numbers import count, percent
-from hushtable.report.templates.answers import (
-    attacks_named,
-    attribute_models,
-    identifiers_gone,
-    models_hold,
-    utility_kept,
-)
+from hushtable.report.templates import answers
 from hushtable.report.templates.base import Template
 
 __all__ = ["WP216"]
@@ -66,14 +60,14 @@ class WP216(Template):
         )
         known = {a.name for a in facts.attacks} | {n.name for n in facts.attacks_not_run}
         return (
-            attacks_named(
+            answers.attacks_named(
                 facts,
                 _SINGLING_OUT,
                 "Singling out: can an individual still be isolated?",
                 otherwise="No attack that was run isolated records better than guessing.",
                 extra=(sizes, unique),
             ),
-            attacks_named(
+            answers.attacks_named(
                 facts,
                 _LINKING,
                 "Linkability: can records about an individual still be linked?",
@@ -83,16 +77,16 @@ class WP216(Template):
                     "Linking with other releases of the same people is not ruled out by any model here.",
                 ),
             ),
-            attacks_named(
+            answers.attacks_named(
                 facts,
                 known - set(_SINGLING_OUT) - set(_LINKING),
                 "Inference: can something still be inferred about an individual?",
                 otherwise="No attack that was run inferred values better than guessing.",
-                extra=attribute_models(facts),
+                extra=answers.attribute_models(facts),
             ),
-            models_hold(facts, "Does the release keep the promises of its policy?"),
-            identifiers_gone(facts, "Were direct identifiers removed?"),
-            utility_kept(facts, "Is it still useful?"),
+            answers.models_hold(facts, "Does the release keep the promises of its policy?"),
+            answers.identifiers_gone(facts, "Were direct identifiers removed?"),
+            answers.utility_kept(facts, "Is it still useful?"),
         )
 
 

@@ -145,7 +145,7 @@ def _add_exports(router: APIRouter, studio: Studio) -> None:
 
     @router.get("/projects/{project}/runs/{number}/export/{name}", response_class=Response)
     def export(project: ProjectId, number: Number, name: str) -> Response:
-        """Download one file, or everything as ``bundle.zip``."""
+        """Download one file, or all that may be published as ``bundle.zip``."""
         run = find(project, number)
         note_export(run.project)
         attachment = {"content-disposition": f'attachment; filename="{name}"'}

@@ -267,7 +267,7 @@ def _ready(cells: pa.ChunkedArray, document: Mapping[str, Any], column: str) -> 
 def _recipe(project: Project, spec: Any, column: str) -> Hierarchy:
     recipe = parse_hierarchy(spec, column, project.folder)
     if getattr(recipe, "file", None):
-        inside(project.folder, recipe.file)  # type: ignore[attr-defined]
+        project.file(recipe.file)  # type: ignore[attr-defined]
     return recipe
 
 

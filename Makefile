@@ -61,6 +61,7 @@ quick: $(VENV)/.installed-dev
 
 lint: $(VENV)/.installed-dev
 	$(BIN)/ruff check
+	$(BIN)/ruff format --check -q
 	$(BIN)/codespell src docs tests README.md CHANGELOG.md CONTRIBUTING.md
 	$(BIN)/mypy
 

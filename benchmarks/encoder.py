@@ -34,9 +34,7 @@ def main() -> None:
         encoder = CellEncoder(bins=bins).fit(train.select(QUASI))
         original = _accuracies(encoder, train, test, options.boosting)
         for cells in options.cells.split(","):
-            policy = Policy(
-                quasi=QUASI, insensitive=[TARGET], models=[{"k-anonymity": {"k": options.k}}], cells=cells
-            )
+            policy = Policy(quasi=QUASI, insensitive=[TARGET], models=[{"k-anonymity": {"k": options.k}}], cells=cells)
             release = run_plan(train, policy.plan())
             found = _accuracies(CellEncoder.of_release(release, bins=bins), release.table, test, options.boosting)
             for name, accuracy in found.items():

@@ -66,8 +66,7 @@ def main() -> None:
     warm = result["warm"]
     print(f"{warm['rows']:,} rows x 8 quasi-identifiers, {warm['classes']:,} classes: satisfied={warm['satisfied']}")
     print(
-        f"verify from Parquet: {warm['seconds']:.2f} s wall, {warm['cpu_s']:.2f} s CPU, "
-        f"{warm['peak_mib']:.0f} MiB peak"
+        f"verify from Parquet: {warm['seconds']:.2f} s wall, {warm['cpu_s']:.2f} s CPU, {warm['peak_mib']:.0f} MiB peak"
     )
     print(f"(anonymizing, verifying and writing it took {made:.1f} s)")
 

@@ -51,7 +51,9 @@ def main() -> None:
     """Run the job."""
     parser = argparse.ArgumentParser(description="Publish a table every night, or say why not.")
     parser.add_argument("policy", type=Path)
-    parser.add_argument("data", help="a file, a folder, or an address such as postgresql://user@host/clinic?table=people")
+    parser.add_argument(
+        "data", help="a file, a folder, or an address such as postgresql://user@host/clinic?table=people"
+    )
     parser.add_argument("published", type=Path, help="folder of the release that readers see")
     parser.add_argument("--highest-risk", type=float, default=0.09, help="gate on the prosecutor's highest risk")
     parser.add_argument("--engine", choices=["local", "auto"], default="local")

@@ -77,9 +77,7 @@ def described(release: Release) -> Described:
     return Described(entry, own, Promise(0, "", AllOf(()), table))
 
 
-def believed(
-    releases: Sequence[Release], columns: tuple[str, ...], limits: Limits | None = None
-) -> Belief | None:
+def believed(releases: Sequence[Release], columns: tuple[str, ...], limits: Limits | None = None) -> Belief | None:
     """What the ledger finds: how likely everybody's values are; None where it has nothing to say."""
     made = [described(release) for release in releases]
     history = History([d.entry for d in made], made[-1].own)

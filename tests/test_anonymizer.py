@@ -265,8 +265,10 @@ def test_input_order_is_the_release_row_by_row():
     # the modeling view of the fitted rows has the same classes; its bounds may be others where nobody is in between
     free = anonymizer.set_params(publish=False).transform(X)
     assert all(covers(cell, age) for cell, age in zip(free["age"], X["age"], strict=True))
-    assert len(set(map(tuple, free.to_numpy()))) == len(set(map(tuple, aligned.to_numpy()))) == len(
-        set(map(tuple, np.hstack([free.to_numpy(), aligned.to_numpy()])))
+    assert (
+        len(set(map(tuple, free.to_numpy())))
+        == len(set(map(tuple, aligned.to_numpy())))
+        == len(set(map(tuple, np.hstack([free.to_numpy(), aligned.to_numpy()]))))
     )
     short = REST.changed(suppression=0.3, models=[ht.KAnonymity(k=60)])
     strict = ht.Anonymizer(short, order="input").fit(X)

@@ -116,7 +116,7 @@ SESSIONS = {
         ),
         (
             *_STARTED,
-            "python -c \"import hushtable as ht; from hushtable.io.files import read_table as r; "
+            'python -c "import hushtable as ht; from hushtable.io.files import read_table as r; '
             "ht.write_sql(r('patients.csv'), 'sqlite:///clinic.db', table='patients')\"",
         ),
     ),

@@ -139,9 +139,7 @@ class Anonymizer(Estimator):
                 f"The 'order' parameter of Anonymizer must be 'published' or 'input'. Got {self.order!r} instead."
             )
         if not isinstance(self.publish, bool):
-            raise ParameterError(
-                f"The 'publish' parameter of Anonymizer must be a bool. Got {self.publish!r} instead."
-            )
+            raise ParameterError(f"The 'publish' parameter of Anonymizer must be a bool. Got {self.publish!r} instead.")
 
     def _check_labels(self, y: Any) -> None:
         if y is not None and self.publish and self.order == "published":

@@ -91,9 +91,7 @@ def draft_policy(data: Any) -> Policy:
 
 
 @overload
-def anonymize(
-    data: pd.DataFrame, policy: Policy, *, progress: Progress | None = None
-) -> Release[pd.DataFrame]: ...
+def anonymize(data: pd.DataFrame, policy: Policy, *, progress: Progress | None = None) -> Release[pd.DataFrame]: ...
 
 
 @overload

@@ -439,9 +439,7 @@ def entropy_l_diversity(data: Any, quasi: str | Sequence[str], sensitive: str | 
 
 
 @typed
-def recursive_c_l_diversity(
-    data: Any, quasi: str | Sequence[str], sensitive: str | Sequence[str], l: int = 2
-) -> float:
+def recursive_c_l_diversity(data: Any, quasi: str | Sequence[str], sensitive: str | Sequence[str], l: int = 2) -> float:
     """Return the c of recursive (c, l)-diversity: every larger c holds; infinite if a class has fewer values.
 
     Examples
@@ -457,9 +455,7 @@ def recursive_c_l_diversity(
 
 
 @typed
-def alpha_k_anonymity(
-    data: Any, quasi: str | Sequence[str], sensitive: str | Sequence[str]
-) -> tuple[float, int]:
+def alpha_k_anonymity(data: Any, quasi: str | Sequence[str], sensitive: str | Sequence[str]) -> tuple[float, int]:
     """Return alpha and k of (alpha, k)-anonymity: the greatest share of a value in a class, and the smallest class.
 
     Examples

@@ -141,8 +141,11 @@ def test_ragged_rows_give_line_and_counts_only(file: Path, content: str, line: i
     fails(
         file,
         f"Line {line} of the file FILE has {fields}, but the header has 2. "
-        + ("Add the missing fields, or quote fields that contain a line break." if fields == "1 field" else
-           "Quote fields that contain the delimiter, or remove the extra delimiter."),
+        + (
+            "Add the missing fields, or quote fields that contain a line break."
+            if fields == "1 field"
+            else "Quote fields that contain the delimiter, or remove the extra delimiter."
+        ),
         "ragged-rows",
     )
 

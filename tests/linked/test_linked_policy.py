@@ -80,7 +80,6 @@ def test_sensitive_columns_may_have_dots_in_their_names():
         LinkedPolicy(tables=tables, models=models)
 
 
-
 def test_files_tell_their_kind(tmp_path):
     (tmp_path / "many.yaml").write_text(LinkedPolicy(**BASE).to_yaml())
     (tmp_path / "one.yaml").write_text("columns: {age: {role: quasi}}\nmodels: [k-anonymity: {k: 2}]\n")

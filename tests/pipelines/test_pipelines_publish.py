@@ -22,7 +22,7 @@ def test_a_step_can_be_repeated_and_tells_whether_anything_changed(place, caplog
     again = publish(*words, metrics=place / "a.prom")
     assert (first.changed, again.changed, again.version) == (True, False, first.version)
     assert files(again.folder) == before
-    assert "hushtable_run_changed{target=\"release\"} 0" in (place / "a.prom").read_text()
+    assert 'hushtable_run_changed{target="release"} 0' in (place / "a.prom").read_text()
     record = next(one for one in caplog.records if one.name == "hushtable.pipelines")
     told = json.loads(JsonLines().format(record))
     assert (told["records"], told["released"], told["changed"]) == (400, first.released, True)
@@ -40,4 +40,4 @@ def test_what_was_published_stays_where_a_step_fails(place):
     with pytest.raises(Infeasible):
         publish(*words, metrics=place / "a.prom")
     assert files(place / "release") == before
-    assert "hushtable_run_exit_code{target=\"release\"} 3" in (place / "a.prom").read_text()
+    assert 'hushtable_run_exit_code{target="release"} 3' in (place / "a.prom").read_text()

@@ -200,9 +200,7 @@ def test_refused():
         released(people().drop_columns(["age", "pay", "height"]), quasi=["sex"], algorithm="mondrian").condense()
     with pytest.raises(IncompatibleError, match="guard"):
         released(algorithm="mondrian", guard=["downcoding"]).condense()
-    policy = ht.Policy(
-        quasi=["age"], identifiers=["visit"], rest="drop", models=[ht.KAnonymity(k=4)], entity="visit"
-    )
+    policy = ht.Policy(quasi=["age"], identifiers=["visit"], rest="drop", models=[ht.KAnonymity(k=4)], entity="visit")
     with pytest.raises(IncompatibleError, match="entity"):
         ht.anonymize(people(), policy).condense()
     gaps = people().set_column(0, "age", pa.array([None, *people().column("age").to_pylist()[1:]]))

@@ -51,9 +51,7 @@ def test_the_records_are_those_of_the_four_values():
 @needs_adult
 def test_attacked_records_fall_with_k_on_the_papers_samples():
     """Figure 4 on three samples of 6,000: both lines end lower, and (alp, dif) lies below k-anonymity for every k."""
-    lines = {
-        name: [measured(of(k), 6000, 0, 3) for k in (2, 4, 6)] for name, of in paper._models(0.01).items()
-    }
+    lines = {name: [measured(of(k), 6000, 0, 3) for k in (2, 4, 6)] for name, of in paper._models(0.01).items()}
     plain, guarded = ([p.attacked for p in lines[name]] for name in ("k-anonymity", "(alp, dif)"))
     assert plain[0] > plain[1] > plain[2] > 0
     assert all(g < p for g, p in zip(guarded, plain, strict=True))

@@ -284,9 +284,7 @@ class Desk:
             return Share.of(value)
         return self._people(value)
 
-    def _audit(
-        self, data: str, quasi: Sequence[str], sensitive: Sequence[str] = (), entity: str | None = None
-    ) -> Item:
+    def _audit(self, data: str, quasi: Sequence[str], sensitive: Sequence[str] = (), entity: str | None = None) -> Item:
         from hushtable.auditing import audit
         from hushtable.registry import models
 

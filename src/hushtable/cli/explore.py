@@ -136,8 +136,11 @@ def _print(to: Console, result: Mapping[str, Any]) -> None:
     from hushtable.cli.output import put
     from hushtable.cli.summary import print_measures, print_models
 
-    put(to, f"{counted(result['looked_at'], 'solution was', 'solutions were')} looked at; "
-            f"{counted(result['fit'], 'of them satisfies', 'of them satisfy')} the models.")
+    put(
+        to,
+        f"{counted(result['looked_at'], 'solution was', 'solutions were')} looked at; "
+        f"{counted(result['fit'], 'of them satisfies', 'of them satisfy')} the models.",
+    )
     if result["minimal"] is not None:
         put(to, f"{result['minimal']:,} of these are minimal, and come first: no finer solution satisfies the models.")
     put(to, "The levels, with the number of labels on each:")

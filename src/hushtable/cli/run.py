@@ -327,7 +327,11 @@ def _print(to: Console, found: Mapping[str, Any], output: Path) -> None:
     if "held_against" in found.get("ledger", {}):
         earlier, people = found["ledger"]["held_against"], found["ledger"]["of_these_people"]
         releases = "1 earlier release" if earlier == 1 else f"{earlier:,} earlier releases"
-        put(to, f"Compared with {releases} that include {people:,} of these people." if earlier else "The ledger is "
-        "empty so far.")
+        put(
+            to,
+            f"Compared with {releases} that include {people:,} of these people."
+            if earlier
+            else "The ledger is empty so far.",
+        )
     if "published" in found:
         put(to, f"Published at {found['published']}.")

@@ -107,9 +107,7 @@ def passes_for(points: FloatArray) -> Passes:
         return Shadow(points)
 
 
-def rounds_for(
-    points: FloatArray, labels: IntArray, near: IntArray, least: int, tolerance: FloatArray
-) -> RoundsState:
+def rounds_for(points: FloatArray, labels: IntArray, near: IntArray, least: int, tolerance: FloatArray) -> RoundsState:
     """Return the object that anneals these groups in rounds; parameters as for ``rounds.Processor``."""
     if device() != "cpu" and _has_card():
         from hushtable.kernels.gpu import CardRounds

@@ -203,4 +203,3 @@ def settle(
             diff = points[r, c] - points[i, c]
             total[a, c] += diff
             total[b, c] -= diff
-

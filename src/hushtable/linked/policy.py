@@ -365,9 +365,7 @@ def _structure(policy: LinkedPolicy) -> Iterator[Fault]:
     roots = [name for name, table in policy.tables.items() if table.of is None]
     if len(roots) != 1:
         said = "No table is the table of people." if not roots else f"{len(roots)} tables belong to no other one."
-        yield Fault(
-            ("tables",), said, "Every other table needs 'of': the table that its rows belong to.", "of"
-        )
+        yield Fault(("tables",), said, "Every other table needs 'of': the table that its rows belong to.", "of")
         return
     for name, table in policy.tables.items():
         if not name or not name.replace("_", "").replace("-", "").isalnum():

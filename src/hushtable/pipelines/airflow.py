@@ -60,9 +60,7 @@ class HushtableOperator(BaseOperator):
     def execute(self, context: Any) -> dict[str, Any]:
         """Make the release."""
         try:
-            outcome = publish(
-                self.data, self.policy, self.target, to=self.to, engine=self.engine, metrics=self.metrics
-            )
+            outcome = publish(self.data, self.policy, self.target, to=self.to, engine=self.engine, metrics=self.metrics)
         except HushtableError as error:
             raise AirflowFailException(f"{error.code}: {error.message} {error.hint}".rstrip()) from None
         return outcome.as_dict()

@@ -62,4 +62,3 @@ def change_of(before: Prepared, after: Prepared, published: pa.Array) -> float:
 def _numbers(column: Prepared) -> np.typing.NDArray[np.float64]:
     values = column.values.cast("int32") if column.kind is Kind.DATE else column.values
     return np.asarray(values.to_numpy(zero_copy_only=False), dtype=np.float64)
-

@@ -128,8 +128,9 @@ def _from_rows(
     must give the same answer in all cases.
     """
     if plan.entity is not None:
-        raise _needs_companion("The policy counts people, but the published file does not say which person each row "
-        "belongs to.")
+        raise _needs_companion(
+            "The policy counts people, but the published file does not say which person each row belongs to."
+        )
     for member in model.members:
         if Stat.POPULATION in member.stats_needed():
             raise _needs_companion(f"{member.name} counts a population, which is not in the published file.")
@@ -173,7 +174,9 @@ def _kept(
     reference = saved_reference(kept, model)
     kinds = {name: Kind(kind) for name, kind in kept["kinds"].items()}
     published = Published(
-        quasi=quasi, sensitive=sensitive_codes(table, plan, reference, kinds), sizes=_sizes(reference),
+        quasi=quasi,
+        sensitive=sensitive_codes(table, plan, reference, kinds),
+        sizes=_sizes(reference),
         names=plan.named(Role.QUASI),
     )
     if classes is not None:

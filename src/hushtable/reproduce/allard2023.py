@@ -244,9 +244,7 @@ def mondrian(seed: int, quick: bool) -> list[Item]:
 def _overlap(boxes: Sequence[tuple[float, float, float, float]]) -> bool:
     """Whether the interiors of two boxes intersect."""
     return any(
-        a[0] < b[2] and b[0] < a[2] and a[1] < b[3] and b[1] < a[3]
-        for i, a in enumerate(boxes)
-        for b in boxes[i + 1 :]
+        a[0] < b[2] and b[0] < a[2] and a[1] < b[3] and b[1] < a[3] for i, a in enumerate(boxes) for b in boxes[i + 1 :]
     )
 
 

@@ -179,14 +179,10 @@ def _rows(name: str, wanted: Mapping[tuple[int, int], float], ours: Cells) -> li
 def _table(caption: str, wanted: Mapping[tuple[int, int], float], ours: Cells) -> Table:
     ks, ps = sorted({k for k, _ in wanted}), sorted({p for _, p in wanted})
     cells = tuple(
-        tuple(
-            Cell(published=wanted[k, p], ours=truncated(ours[k, p])) if (k, p) in wanted else Cell() for p in ps
-        )
+        tuple(Cell(published=wanted[k, p], ours=truncated(ours[k, p])) if (k, p) in wanted else Cell() for p in ps)
         for k in ks
     )
-    return Table(
-        caption=caption, head=("k", *(f"p = {p}" for p in ps)), names=tuple(str(k) for k in ks), cells=cells
-    )
+    return Table(caption=caption, head=("k", *(f"p = {p}" for p in ps)), names=tuple(str(k) for k in ks), cells=cells)
 
 
 def _lines(caption: str, wanted: Mapping[tuple[int, int], float], ours: Cells) -> Lines:

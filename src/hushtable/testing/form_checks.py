@@ -87,9 +87,7 @@ def check_cells(cells: Cells, seed: int = 0) -> None:
     require(np.array_equal(inside.sum(axis=1), cells.leaves), "a cell covers more or fewer leaves than it says")
     low, high = cells.extent
     require(np.array_equal(inside.argmax(axis=1), low), "a cell states a wrong first leaf")
-    require(
-        np.array_equal(size - 1 - inside[:, ::-1].argmax(axis=1), high), "a cell states a wrong last leaf"
-    )
+    require(np.array_equal(size - 1 - inside[:, ::-1].argmax(axis=1), high), "a cell states a wrong last leaf")
     require(cells.has_holes or (inside.sum(axis=1) == high - low + 1).all(), "a cell denies that it has holes")
     weights = rng.integers(seed, "weights", size, 0, 9)
     require(np.array_equal(cells.covered(weights), inside @ weights), "what a cell covers is added up wrongly")

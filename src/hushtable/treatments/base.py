@@ -239,4 +239,3 @@ class Treatment(Parametrised, ABC):
                 f"The treatment {self.name} accepts {takes} columns, but {name!r} is {kind}.",
                 hint="Choose another treatment, or declare another 'kind'.",
             )
-

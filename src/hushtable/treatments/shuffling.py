@@ -129,4 +129,3 @@ def solved(matrix: Sequence[Sequence[float]], right: Sequence[float]) -> list[fl
                 factor = rows[j][i] / rows[i][i]
                 rows[j] = [b - factor * a for a, b in zip(rows[i], rows[j], strict=True)]
     return [rows[i][n] / rows[i][i] if i in used else 0.0 for i in range(n)]
-

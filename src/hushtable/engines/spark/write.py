@@ -37,6 +37,7 @@ if TYPE_CHECKING:
 
 __all__ = ["save_parts"]
 
+
 def save_parts(
     release: Release,
     outcome: SparkOutcome,

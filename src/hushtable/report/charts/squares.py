@@ -44,4 +44,3 @@ def square_chart(
     svg = plane.draw(heading, f"{len(points)} points in {len(boxes)} boxes.", across, up, show, *drawn)
     counts = [["points", f"{len(points):,}"], ["boxes", f"{len(boxes):,}"]]
     return figure(svg, heading, data_table(heading, ["what", "how many"], counts))
-

@@ -125,8 +125,7 @@ def _verified(found: Mapping[str, Any]) -> None:
         reason = found.get("reason", "")
         note(f"{T.VERIFY_UNKNOWN if unknown else T.VERIFY_BAD} {reason}", "" if unknown else "bad")
     rows = [
-        [m["model"], *needed_and_achieved(m, number), "✓" if m["satisfied"] else "✗"]
-        for m in found.get("models", [])
+        [m["model"], *needed_and_achieved(m, number), "✓" if m["satisfied"] else "✗"] for m in found.get("models", [])
     ]
     if rows:
         html_table(["model", "needed", "achieved", "holds"], rows, caption=T.VERIFY, numbers=(2,))

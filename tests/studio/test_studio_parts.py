@@ -214,3 +214,9 @@ def test_every_parameter_has_a_field():
     with pytest.raises(HushtableError):
         parse_field(mapping, "{flu: [")
     assert fields(Param)
+
+
+def test_numbers_of_people_are_not_shares():
+    from hushtable.studio.pages.attack import _figure
+
+    assert [_figure(key, 0.0) for key in ("uniques", "at_risk", "share_at_risk", "unique")] == ["0", "0", "0%", "0%"]

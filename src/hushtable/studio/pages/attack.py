@@ -89,8 +89,9 @@ def _risk_rows(name: str, found: Mapping[str, Any]) -> Iterator[list[str]]:
 def _figure(key: str, value: Any) -> str:
     if not isinstance(value, int | float):
         return number(None)
-    shares = ("share", "highest", "lowest", "average", "at_risk", "unique")
-    return share(value) if isinstance(value, float) and 0 <= value <= 1 and key.startswith(shares) else number(value)
+    # 'uniques' and 'at risk' are numbers of people
+    is_share = key.startswith("share") or key in ("highest", "lowest", "average", "unique", "kept")
+    return share(value) if is_share and isinstance(value, float) and 0 <= value <= 1 else number(value)
 
 
 def _attacks(page: Page, run: Run) -> None:

@@ -69,7 +69,7 @@ def forbidden(model: type[PrivacyModel]) -> str:
         [*(str(row[name]) for name in names), *filter(None, [mark])]
         for row, mark in zip(table.to_pylist(), marks, strict=True)
     ]
-    head = [*names, *([""] if marks[0] else [])]
+    head = [*names, *(["verdict"] if marks[0] else [])]
     lines = [f"| {' | '.join(row)} |" for row in (head, ["---"] * len(head), *rows)]
     values = ", ".join(f"{name}: {_written(value)}" for name, value in model_.values().items() if name != "on")
     which = "one of these classes" if found.bad.sum() == 1 else "this table" if model_.table_level else "these classes"

@@ -154,12 +154,12 @@ def test_a_broken_file_among_good_ones(spark, tmp_path):
 
 KILLED = """
 import os, signal, sys
-from hushtable.engines.spark.jobs import Jobs
-collect = Jobs.collect
+from hushtable.engines.spark.jobs import SparkJobs
+collect = SparkJobs.collect
 def killed(jobs, frame, what):
     os.kill(jobs.spark._jvm.java.lang.ProcessHandle.current().pid(), signal.SIGKILL)
     return collect(jobs, frame, what)
-Jobs.collect = killed
+SparkJobs.collect = killed
 from hushtable.cli.main import main
 main()
 """

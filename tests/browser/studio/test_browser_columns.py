@@ -127,7 +127,7 @@ def test_a_sheet_is_chosen_and_formulas_without_a_value_are_told(page, tmp_path)
         sums.append([i, f"=A{i + 2}*2"])
     book.save(tmp_path / "book.xlsx")
     upload(page, "A workbook", tmp_path / "book.xlsx")
-    page.get_by_text("1 rows, 1 columns").wait_for()
+    page.get_by_text("1 row, 1 column").wait_for()
 
     def take(name):
         page.get_by_label("Sheet of the workbook").click()

@@ -308,10 +308,12 @@ def test_a_missing_value_that_the_policy_names_can_be_a_counterfeit(ledger):
     assert ledger.check(second).ok
 
 
-def test_nothing_but_the_value_shows_in_how_it_is_written():
+@pytest.mark.parametrize("zone", [None, "Europe/Berlin"])
+def test_nothing_but_the_value_shows_in_how_it_is_written(zone):
     """Times of day and listed missing values of records, which counterfeits cannot have, are not published."""
     times = [datetime(2024, 2, 27, hour) for hour in range(4)] + [datetime(2024, 3, day) for day in range(1, 5)]
-    table = pa.table({"age": [30] * 8, "seen": times, "cost": [0.0, None, 1.0, 2.0] * 2})
+    seen = pa.array(times, pa.timestamp("us", zone))
+    table = pa.table({"age": [30] * 8, "seen": seen, "cost": [0.0, None, 1.0, 2.0] * 2})
     policy = ht.Policy(
         quasi={"age": {}},
         sensitive={"seen": {"kind": "date"}, "cost": {}},

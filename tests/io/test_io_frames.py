@@ -18,7 +18,7 @@ from pyarrow import parquet as pq
 import hushtable as ht
 from hushtable.errors import DataError
 from hushtable.io.files import iter_batches, read_table
-from hushtable.io.frames import like, numbers_like, to_arrow
+from hushtable.io.frames import like, to_arrow
 
 CANARY = "CANARY-7731"
 DATA = {"age": [31, 45], "name": ["é", None]}
@@ -253,14 +253,3 @@ def test_types_that_arrow_hardly_computes_with_are_read_as_others(tmp_path: Path
     assert batch.schema.field("half").type == whole.schema.field("half").type == pa.float32()
     policy = ht.Policy(quasi=["age"], sensitive=["word"], insensitive=["half", "coded"], models=[ht.KAnonymity(k=2)])
     assert ht.anonymize(table, policy).frame["half"].to_pylist() == [None, 1.5, 0.25, 1.5]
-
-
-def test_numbers_take_the_types_of_the_frame_where_no_value_changes():
-    dates = pd.to_datetime(["2020-01-01"])
-    frame = pd.DataFrame({"whole": [1], "part": [1.5], "yes": [True], "text": ["x"], "date": dates})
-    given = {"whole": ["1", "2"], "part": [1, 2], "yes": ["true", "false"], "text": ["1", "2"], "date": ["1", "2"]}
-    found = numbers_like(pa.table(given), frame)
-    assert found.to_pydict() == {**given, "whole": [1, 2], "part": [1.0, 2.0], "yes": [True, False]}
-    other = pa.table({"whole": ["other", "1"], "part": [2**53 + 1, 1], "yes": [0.5, 1.0]})
-    assert numbers_like(other, frame).equals(other)
-    assert numbers_like(other, None).equals(other)

@@ -468,7 +468,7 @@ class Release(Released, Generic[F]):
         """
         from hushtable.release.sample.opened import sample_release
 
-        found: F = self.drawn_like(sample_release(self, seed=seed, rows=rows, where=where))
+        found: F = self.like(sample_release(self, seed=seed, rows=rows, where=where))
         return found
 
     @typed
@@ -501,7 +501,7 @@ class Release(Released, Generic[F]):
         """
         from hushtable.release.sample.condense import condense_release
 
-        found: F = self.drawn_like(condense_release(self, columns=columns))
+        found: F = self.like(condense_release(self, columns=columns))
         return found
 
     @typed

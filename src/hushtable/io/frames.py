@@ -6,7 +6,6 @@ only if the user passes one of their frames.
 
 from __future__ import annotations
 
-import contextlib
 from collections.abc import Sequence
 from typing import Any
 
@@ -19,7 +18,7 @@ from hushtable.io.dictionaries import decode
 from hushtable.io.names import check_names
 from hushtable.io.plain import plain_types
 
-__all__ = ["frame_names", "indexed_like", "is_spark_frame", "like", "numbers_like", "to_arrow"]
+__all__ = ["frame_names", "indexed_like", "is_spark_frame", "like", "to_arrow"]
 
 _WHERE = "The table"
 
@@ -230,31 +229,6 @@ def like(table: pa.Table, frame: Any, as_given: Sequence[str] = ()) -> Any:
     if known.is_narwhals_dataframe(frame) or known.is_narwhals_lazyframe(frame):
         return nw.from_native(result, eager_only=True)
     return result
-
-
-def numbers_like(table: pa.Table, frame: Any) -> pa.Table:
-    """Return a table whose columns are floats, whole numbers or truth values where a DataFrame's are, if they fit.
-
-    Examples
-    --------
-    >>> import polars as pl
-    >>> frame = pl.DataFrame({"rate": [1.0, 2.0], "code": [1, 2]})
-    >>> numbers_like(pa.table({"rate": [2, 1], "code": ["2", "1"]}), frame).to_pydict()
-    {'rate': [2.0, 1.0], 'code': [2, 1]}
-    """
-    given = nw.from_native(frame, pass_through=True)
-    types = given.collect_schema() if isinstance(given, nw.DataFrame | nw.LazyFrame) else {}
-    for place, name in enumerate(table.column_names):
-        kind = types.get(name, nw.String())
-        wanted = pa.float64() if kind.is_float() else pa.int64() if kind.is_integer() else None
-        values = decode(table.column(place))
-        if kind == nw.Boolean and pa.types.is_string(values.type):
-            wanted = pa.bool_()
-        if wanted is not None:
-            # a label such as 'other' stays, and so does a number that would lose digits
-            with contextlib.suppress(pa.ArrowInvalid, pa.ArrowNotImplementedError):
-                table = table.set_column(place, name, values.cast(wanted))
-    return table
 
 
 def indexed_like(result: Any, given: Any, kept: Any) -> Any:

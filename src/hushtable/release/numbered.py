@@ -11,6 +11,7 @@ from itertools import pairwise
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from hushtable.algorithms.base import Partition
 from hushtable.algorithms.earlier import Counterfeits
@@ -131,5 +132,11 @@ def _in_one_spelling(shown: pa.Table, table: EncodedTable, rows: IntArray) -> pa
 
 
 def _values(column: SensitiveColumn, codes: IntArray, kind: pa.DataType) -> pa.Array:
-    """Return the values of codes in a type."""
-    return pa.array(column.coded.labels[0], pa.string()).cast(kind).take(pa.array(codes))
+    """Return the values of codes in a type; a day of a time zone begins there."""
+    labels = pa.array(column.coded.labels[0], pa.string())
+    if pa.types.is_timestamp(kind) and kind.tz is not None:
+        days = labels.cast(pa.timestamp(kind.unit))
+        values = pc.assume_timezone(days, kind.tz, ambiguous="earliest", nonexistent="latest")
+    else:
+        values = labels.cast(kind)
+    return values.take(pa.array(codes))

@@ -13,7 +13,7 @@ import pyarrow as pa
 from hushtable.algorithms.base import Partition, Problem, Recoding
 from hushtable.arrays import AnyArray, BoolArray, IntArray
 from hushtable.errors import DataError, UsageError
-from hushtable.io.frames import like, numbers_like, to_arrow
+from hushtable.io.frames import like, to_arrow
 from hushtable.models.compose import AllOf
 from hushtable.release.origin import Made, Origin
 from hushtable.release.original import Files
@@ -84,10 +84,6 @@ class Released:
         coarser = (*self.plan.table.named(Role.QUASI), self.plan.table.shown_weight)
         given = None if isinstance(self.source, Files) else self.source
         return like(table, given, [name for name in table.column_names if name not in coarser])
-
-    def drawn_like(self, table: pa.Table) -> Any:
-        """Return a table of drawn values as the same kind of DataFrame that was given, with its number types."""
-        return self.like(table if isinstance(self.source, Files) else numbers_like(table, self.source))
 
     def original(self, columns: Sequence[str] | None = None) -> pa.Table:
         """Return the original, or some of its columns.

@@ -25,7 +25,7 @@ class NodeVerdict:
         violating ones if adding records never hurts, and those that no part of a violating group can keep.
     groups : int
     value : float
-        The objective; infinite if the node does not fit.
+        The objective; infinite if the node does not fit, or is ruled out before it is known.
     floor : float
         The value that the bounds of all coarser nodes inherit; see ``Objective.floor``.
     extras : float64 array, optional

@@ -6,6 +6,8 @@ BIN := $(VENV)/bin
 # constraints.txt has one version of everything, so that a release overnight changes nothing here
 PIP := $(BIN)/python -m pip install --disable-pip-version-check -c constraints.txt
 INSTALL := $(PIP) -q setuptools && $(PIP) --no-build-isolation -e
+# hundreds of processes import the package in the tests; they should not compile it each time
+unexport PYTHONDONTWRITEBYTECODE
 CASES ?= 100000
 SECONDS ?= 3600
 
@@ -51,7 +53,7 @@ papers: $(VENV)/.installed-dev
 
 test: $(VENV)/.installed-dev lint
 	@$(BIN)/python -m hushtable.datasets.fetch || echo "Tests that need Adult will be skipped."
-	$(BIN)/python -m pytest -n 3
+	$(BIN)/python -m pytest -n 4 --dist worksteal
 
 quick: $(VENV)/.installed-dev
 	$(BIN)/ruff check

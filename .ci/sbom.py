@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Write the software bill of materials of hushtable: CycloneDX 1.6, JSON.
 
-    .ci/sbom.py dist/hushtable-0.1.0-py3-none-any.whl > dist/hushtable-0.1.0.cdx.json
+    .ci/sbom.py dist/hushtable-0.2.0-py3-none-any.whl > dist/hushtable-0.2.0.cdx.json
 
 It lists what the wheel needs, and what each of its extras needs (scope "optional"), in the versions that are installed
 where it runs: in `make dist`, those of constraints.txt. The same wheel and versions give the same bytes.

@@ -656,7 +656,7 @@ FIGURES = (
             command,
             _spark_ratio(name),
             "x",
-            8,
+            8 if more else 3.5,
         )
         for command, more in ((_SCALE, ""), (_SCALE_OTHER, ", a column kept as it is"))
         for name in ("mondrian", "optimal")

@@ -15,7 +15,7 @@ import pyarrow as pa
 
 import hushtable as ht
 from hushtable import registry
-from hushtable.attacks.confidence import wilson
+from hushtable.attacks.base import wilson
 from hushtable.errors import HushtableError
 
 RECORDED = {("anatomy", 2): 0.97, ("anatomy", 3): 0.92, ("anatomy", 4): 0.82}

@@ -33,7 +33,8 @@ from hushtable.models.compose import AllOf
 from hushtable.policy.policy import Policy
 from hushtable.registry import models
 from hushtable.schema.columns import Kind
-from hushtable.table.encoded import EncodedTable, QuasiColumn, SensitiveColumn
+from hushtable.table.coded_columns import QuasiColumn, SensitiveColumn
+from hushtable.table.encoded import EncodedTable
 
 QUASI = ["age", "education", "marital-status", "native-country", "race", "sex", "workclass", "occupation"]
 

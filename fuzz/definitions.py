@@ -193,10 +193,10 @@ def _bayes(c: Class, p: Row) -> bool:
     for mass in about.values():
         for value, amount in mass.items():
             of_class[value] += amount / whole
-    return all(_learnt(c, mass, of_class) < float(p["theta"]) + DUST for mass in about.values())
+    return all(_learned(c, mass, of_class) < float(p["theta"]) + DUST for mass in about.values())
 
 
-def _learnt(c: Class, mass: Mapping[Any, float], of_class: Mapping[Any, float]) -> float:
+def _learned(c: Class, mass: Mapping[Any, float], of_class: Mapping[Any, float]) -> float:
     """The greatest change of belief about one person."""
     total = sum(mass.values())
     prior = {v: mass.get(v, 0.0) / total for v in {*of_class, *c.count}}

@@ -103,7 +103,7 @@ def _comparison(path: Path) -> None:
 
 
 def _outcomes(path: Path) -> None:
-    from hushtable.comparison.save import load_outcomes
+    from hushtable.comparison.outcomes import load_outcomes
     from hushtable.comparison.suggest import suggest
 
     path.rename(path.with_name("comparison.json"))
@@ -244,8 +244,8 @@ def _compared() -> tuple[bytes, bytes]:
     import pyarrow as pa
 
     import hushtable as ht
+    from hushtable.comparison.outcomes import save_outcomes
     from hushtable.comparison.run import compare
-    from hushtable.comparison.save import save_outcomes
 
     people = pa.table({"age": [30, 31, 52, 53] * 3})
     with tempfile.TemporaryDirectory() as folder:

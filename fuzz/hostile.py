@@ -22,7 +22,7 @@ from fuzz.canaries import table, words_in
 from fuzz.studio_kills import Client
 from tests.browser.studio_driver import QUIET, Server, chromium_program
 
-__all__ = ["ATTEMPTS", "attack", "browsing", "hosted", "learnt", "prepared"]
+__all__ = ["ATTEMPTS", "attack", "browsing", "hosted", "learned", "prepared"]
 
 FOREIGN = ("evil.example", "rebound.example")
 HOSTS = ("127.0.0.1", "localhost", "evil.example")
@@ -225,7 +225,7 @@ def attack(folder: Path, guesses: int, hosts: Sequence[str] = HOSTS, kind: Any =
                 page.goto(origin)
                 found = page.evaluate(ATTEMPTS, [server.base, project, guesses])
                 tried += len(found)
-                wrong += [f"{origin}: {name}: {got[:200]!r}" for name, got in learnt(found).items()]
+                wrong += [f"{origin}: {name}: {got[:200]!r}" for name, got in learned(found).items()]
                 for encoding in ("text/plain", "application/x-www-form-urlencoded", "multipart/form-data"):
                     for target in ("frame", "_blank"):
                         page.evaluate(FORM, [server.base, encoding, target])
@@ -247,7 +247,7 @@ def attack(folder: Path, guesses: int, hosts: Sequence[str] = HOSTS, kind: Any =
     return tried, wrong
 
 
-def learnt(found: dict[str, str]) -> dict[str, str]:
+def learned(found: dict[str, str]) -> dict[str, str]:
     """Return the attempts that got something; a page's own storage, empty, is nothing."""
     return {name: got for name, got in found.items() if got not in ("refused", "nothing", '["",{},{}]')}
 

@@ -40,12 +40,18 @@ def pytest_configure(config: pytest.Config) -> None:
     path.touch(mode=0o600)
     path.write_bytes(bytes(range(32)))
     os.environ[SECRET] = str(path)
+    # every Java of Spark lives for a minute: too short for the second compiler and several collectors of garbage
+    java = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
+    defaults = f"spark.driver.extraJavaOptions {java}\nspark.executor.extraJavaOptions {java}\n"
+    (Path(folder) / "spark-defaults.conf").write_text(defaults)
+    os.environ["SPARK_CONF_DIR"] = folder
 
 
 def pytest_unconfigure(config: pytest.Config) -> None:
     """Leave nothing behind."""
     shutil.rmtree(config.stash[_FOLDER], ignore_errors=True)
-    os.environ.pop(SECRET, None)
+    for name in (SECRET, "SPARK_CONF_DIR"):
+        os.environ.pop(name, None)
 
 
 @pytest.fixture(scope="session")

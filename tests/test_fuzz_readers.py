@@ -16,8 +16,8 @@ from pyarrow import feather
 
 from fuzz.formats import CANARY, FORMATS
 from fuzz.readers import Finding, mutated, read
+from hushtable.comparison.outcomes import load_outcomes
 from hushtable.comparison.run import Results
-from hushtable.comparison.save import load_outcomes
 from hushtable.errors import DataError, HierarchyError, PolicyError
 from hushtable.io.files import iter_batches, read_table
 from hushtable.policy.files import load_policy

@@ -32,8 +32,8 @@ MANY_PARAMETERS = {
     ("testing/store_checks.py", "check_store"): "plug-ins give its options by name",
     ("algorithms/cluster/descent.py", "descend"): "the arrays of one search, as a kernel takes them",
     ("algorithms/cluster/descent.py", "temper"): "the arrays of one search, as a kernel takes them",
-    ("algorithms/cluster/improve.py", "_annealed"): "the arrays of one search, as a kernel takes them",
-    ("algorithms/cluster/improve.py", "_in_rounds"): "the arrays of one search, as a kernel takes them",
+    ("algorithms/cluster/microaggregation.py", "_annealed"): "the arrays of one search, as a kernel takes them",
+    ("algorithms/cluster/microaggregation.py", "_in_rounds"): "the arrays of one search, as a kernel takes them",
 }
 
 

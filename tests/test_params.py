@@ -129,13 +129,13 @@ class Discreet(Parametrised):
 
 
 def test_values_of_the_table_are_counted_not_told():
-    assert Discreet(limits={"HIV": 0.1}, only=("HIV", "flu"), on="disease").told() == {
+    assert Discreet(limits={"HIV": 0.1}, only=("HIV", "flu"), on="disease").public_values() == {
         "limits": "1 value",
         "only": "2 values",
         "on": "disease",
     }
-    assert Discreet(limits={}).told() == {"limits": {}}
-    assert Thing(k=3, weights={"a": 1}).told() == {"k": 3, "weights": {"a": 1}}
+    assert Discreet(limits={}).public_values() == {"limits": {}}
+    assert Thing(k=3, weights={"a": 1}).public_values() == {"k": 3, "weights": {"a": 1}}
 
 
 @pytest.mark.parametrize(

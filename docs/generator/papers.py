@@ -13,8 +13,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from hushtable.reproduce.items import VERDICTS
-from hushtable.reproduce.papers import Reproduction, find_paper, paper_names
-from hushtable.reproduce.running import reproduce_papers
+from hushtable.reproduce.papers import Reproduction, find_paper, paper_names, reproduce_papers
 
 DOCS = Path(__file__).resolve().parents[1]
 PAGES = DOCS / "papers"

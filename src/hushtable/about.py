@@ -12,8 +12,6 @@ from typing import Any
 
 from hushtable.params import Param, Parametrised
 
-__all__ = ["PROPERTIES", "definition_of", "describe", "reflow", "text_of"]
-
 PROPERTIES = {
     "threat": "protects against disclosure of",
     "needs": "input from every class",

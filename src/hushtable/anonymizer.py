@@ -17,8 +17,6 @@ from hushtable.io.frames import indexed_like, like
 from hushtable.policy.policy import Policy
 from hushtable.schema.columns import Role
 
-__all__ = ["Anonymizer"]
-
 
 class Anonymizer(Estimator):
     """Learns a partition from one table and applies its regions to others: a transformer for scikit-learn.

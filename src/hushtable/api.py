@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
+import logging
 import os
 from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
@@ -32,7 +33,7 @@ if TYPE_CHECKING:
 
     from hushtable.schema.profile import Profile
 
-__all__ = ["anonymize", "draft_policy", "increment", "open_release", "profile", "run", "run_plan", "verify"]
+_log = logging.getLogger("hushtable.engines")
 
 
 @typed
@@ -153,8 +154,20 @@ def anonymize(data: Any, policy: Policy, *, progress: Progress | None = None) ->
 
 
 def run_plan(data: Any, plan: Plan, progress: Progress | None = None) -> Release:
-    """Run a resolved plan on this machine."""
-    return local.run(to_arrow(data), plan, progress, source=data)
+    """Run a resolved plan on this machine and log it. Trials call the engine directly, so they are not logged."""
+    table, algorithm = to_arrow(data), plan.algorithm.name
+    names = ", ".join(model.name for model in plan.models)
+    _log.info(
+        "Anonymizing %d rows with %s under %s", table.num_rows, algorithm, names,
+        extra={"rows": table.num_rows, "algorithm": algorithm, "models": names},
+    )  # fmt: skip
+    release = local.run(table, plan, progress, source=data)
+    made = release.verification
+    _log.info(
+        "%s: %d of %d records in %d classes; verified", algorithm, made.rows, table.num_rows, made.classes,
+        extra={"released": made.rows, "records": table.num_rows, "classes": made.classes, "satisfied": made.ok},
+    )  # fmt: skip
+    return release
 
 
 def _check_ready(plan: Plan) -> None:
@@ -423,8 +436,8 @@ def _opened(place: Path, policy: Policy, original: Any, companion: str | os.Path
     from hushtable.release.original import Files
     from hushtable.release.written import Written
 
-    told = load_evidence(place / "release.json")
-    table = place / str(told.get("file", "release.csv"))
+    public = load_evidence(place / "release.json")
+    table = place / str(public.get("file", "release.csv"))
     if not table.exists():
         raise DataError(
             f"The published table {str(table)!r} does not exist.",
@@ -440,9 +453,9 @@ def _opened(place: Path, policy: Policy, original: Any, companion: str | os.Path
     sources = _sources(original)
     source = original if sources is None else Files(tuple(sources))
     linked = plan.table if plan.algorithm.recoding is Recoding.BUCKET else None
-    written = Written(table, tuple(told.get("columns") or ()), linked)
-    origin = Saved(written, plan, told, None if kept is None else private, kept, source)
-    return Release(written, plan, origin, source, repeatable=not dict(told.get("notes") or {}).get("increment"))
+    written = Written(table, tuple(public.get("columns") or ()), linked)
+    origin = Saved(written, plan, public, None if kept is None else private, kept, source)
+    return Release(written, plan, origin, source, repeatable=not dict(public.get("notes") or {}).get("increment"))
 
 
 @typed

@@ -35,20 +35,6 @@ from hushtable.table.stats import GroupStats, Histogram, Key
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-__all__ = [
-    "Audit",
-    "alpha_k_anonymity",
-    "audit",
-    "basic_beta_likeness",
-    "delta_disclosure",
-    "enhanced_beta_likeness",
-    "entropy_l_diversity",
-    "k_anonymity",
-    "l_diversity",
-    "recursive_c_l_diversity",
-    "t_closeness",
-]
-
 RISKS = ("prosecutor", "marketer", "sample-uniqueness")
 """Risks that depend only on class sizes."""
 _SMALLEST = 5

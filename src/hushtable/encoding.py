@@ -29,8 +29,6 @@ if TYPE_CHECKING:
     from hushtable.engines.release import Release
     from hushtable.release.plan import Plan
 
-__all__ = ["CellEncoder"]
-
 
 @dataclass(frozen=True)
 class _Column:
@@ -132,7 +130,7 @@ class CellEncoder(Estimator):
         table = self._fitting(X)
         plan, recoding = _known(self.policy)
         planned = {c.name: c for c in plan.columns}
-        self._columns = [self._learnt(table, name, plan, planned.get(name), recoding) for name in table.column_names]
+        self._columns = [self._learned(table, name, plan, planned.get(name), recoding) for name in table.column_names]
         return self
 
     def fit_transform(self, X: Any, y: Any = None) -> Any:
@@ -159,7 +157,7 @@ class CellEncoder(Estimator):
             names = [f"{name}={label}" for label in column.labels]
         return [*names, *([f"{name}_missing"] if column.missing else [])]
 
-    def _learnt(
+    def _learned(
         self, table: pa.Table, name: str, plan: TablePlan, planned: ColumnPlan | None, recoding: Recoding
     ) -> _Column:
         given = table.column(name)

@@ -16,8 +16,6 @@ from hushtable.errors import DataError, ParameterError, UsageError, did_you_mean
 from hushtable.io.frames import like, to_arrow
 from hushtable.io.grids import html_text
 
-__all__ = ["Estimator", "named"]
-
 _OUTPUTS = ("default", "pandas", "polars")
 
 

@@ -8,7 +8,7 @@ exit meaning
 2    the call, the policy or the data cannot be used
 3    infeasible, or not found by this algorithm
 70   an internal error of hushtable
-130  cancelled (Ctrl-C); nothing was written
+130  canceled (Ctrl-C); nothing was written
 ==== ==========================================================
 """
 
@@ -18,8 +18,6 @@ import os
 import traceback
 
 from hushtable.errors import DEBUG, Cancelled, HushtableError
-
-__all__ = ["INTERNAL", "failure"]
 
 INTERNAL = 70
 """Exit code of an internal error (EX_SOFTWARE of sysexits.h)."""
@@ -34,7 +32,7 @@ def failure(error: BaseException) -> tuple[dict[str, str], int]:
     'hushtable stopped on an internal error (RuntimeError); no row values are shown.'
     """
     if isinstance(error, KeyboardInterrupt):
-        error = Cancelled("Cancelled.", hint="Nothing was written.")
+        error = Cancelled("Canceled.", hint="Nothing was written.")
     if isinstance(error, HushtableError):
         return error.as_dict(), error.exit_code
     if isinstance(error, MemoryError):

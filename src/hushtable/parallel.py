@@ -13,13 +13,13 @@ import os
 import threading
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
-from concurrent.futures import Future, ThreadPoolExecutor
 from functools import cache
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 from hushtable.errors import UsageError
 
-__all__ = ["THREADS", "each", "limit_libraries", "threads"]
+if TYPE_CHECKING:
+    from concurrent.futures import Future, ThreadPoolExecutor
 
 THREADS = "HUSHTABLE_THREADS"
 """Environment variable: how many cores to use."""
@@ -68,6 +68,8 @@ def limit_libraries() -> None:
 
 @cache
 def _pool(size: int) -> ThreadPoolExecutor:
+    from concurrent.futures import ThreadPoolExecutor  # small tables need no threads
+
     return ThreadPoolExecutor(size, thread_name_prefix=_PREFIX)
 
 
@@ -76,8 +78,8 @@ if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=_pool.cache_clear)
 
 
-def each(work: Callable[[T], R], items: Iterable[T]) -> Iterator[R]:
-    """Apply ``work`` to every item, on all cores; yield the results in the order of the items.
+def each(work: Callable[[T], R], items: Iterable[T], *, many: bool = True) -> Iterator[R]:
+    """Apply ``work`` to every item, on all cores if there is much to do; yield the results in the order of the items.
 
     Items are taken from their iterator by the calling thread, a few ahead of the results, so that memory holds no more
     than a few pieces for each core. The first error ends the work: items that were not begun are dropped. Work that
@@ -89,7 +91,7 @@ def each(work: Callable[[T], R], items: Iterable[T]) -> Iterator[R]:
     [0, 1, 4, 9]
     """
     size = threads()
-    if size == 1 or threading.current_thread().name.startswith(_PREFIX):
+    if not many or size == 1 or threading.current_thread().name.startswith(_PREFIX):
         yield from map(work, items)
         return
     waiting: deque[Future[R]] = deque()

@@ -258,7 +258,7 @@ class Parametrised:
         shown = {p.name: getattr(self, p.name) for p in self.params()}
         return {p.name: _plain(shown[p.name]) for p in self.params() if p.required or shown[p.name] != p.default}
 
-    def told(self) -> dict[str, Any]:
+    def public_values(self) -> dict[str, Any]:
         """Return ``values`` without values of the table: for messages, reports and logs."""
         hidden = {p.name for p in self.params() if p.of_values}
         return {

@@ -19,7 +19,8 @@ from hushtable.hierarchy.base import Coded
 from hushtable.models.compose import AllOf
 from hushtable.models.k_anonymity import KAnonymity
 from hushtable.schema.columns import Kind
-from hushtable.table.encoded import EncodedTable, QuasiColumn
+from hushtable.table.coded_columns import QuasiColumn
+from hushtable.table.encoded import EncodedTable
 from hushtable.testing.cases import random_case
 
 

@@ -19,9 +19,9 @@ from hushtable.models.entropy_l import EntropyL
 from hushtable.models.k_anonymity import KAnonymity
 from hushtable.models.t_closeness import TCloseness
 from hushtable.registry import models
+from hushtable.release.files import patterns
 from hushtable.release.forms.pattern import Pattern
-from hushtable.release.overlap import merge_overlapping
-from hushtable.release.rules import patterns
+from hushtable.release.settle import merge_overlapping
 from hushtable.schema.columns import Kind, Role
 from hushtable.table.encode import encode
 from hushtable.table.plan import ColumnPlan, TablePlan

@@ -10,11 +10,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from hushtable.algorithms.cluster import descent, proposals
-from hushtable.algorithms.cluster import improve as improving
+from hushtable.algorithms.cluster import descent
+from hushtable.algorithms.cluster import microaggregation as improving
+from hushtable.algorithms.cluster.descent import Grouped, cut_or_pooled, dissolved, exchanged
 from hushtable.algorithms.cluster.groups import labels_of, stats_of
-from hushtable.algorithms.cluster.improve import improve
-from hushtable.algorithms.cluster.proposals import Grouped, cut_or_pooled, dissolved, exchanged
+from hushtable.algorithms.cluster.microaggregation import improve
 from hushtable.algorithms.cluster.space import Space
 from hushtable.engines import local
 from hushtable.errors import ParameterError
@@ -158,8 +158,8 @@ def test_a_group_is_dissolved_under_a_model_that_looks_at_values(monkeypatch):
 def test_a_refused_change_makes_room_for_the_next_best():
     problem, space, labels = scattered()
     # the first would leave a group with one value, and touches what the second needs
-    bad = proposals.Change(9.0, (0, 2), np.array([1]), np.array([2]))
-    good = proposals.Change(5.0, (2, 0, 1), np.array([3, 7]), np.array([0, 1]))
+    bad = descent.Change(9.0, (0, 2), np.array([1]), np.array([2]))
+    good = descent.Change(5.0, (2, 0, 1), np.array([3, 7]), np.array([0, 1]))
     after, n, kept = descent._keep(problem, space, labels, 3, [good, bad])
     assert kept
     assert n == 2

@@ -10,10 +10,9 @@ from hypothesis import strategies as st
 from support_microaggregation import census_run, sse
 
 from hushtable.algorithms.cluster import descent, microaggregation
-from hushtable.algorithms.cluster import improve as improving
+from hushtable.algorithms.cluster import microaggregation as improving
 from hushtable.algorithms.cluster.groups import stats_of
-from hushtable.algorithms.cluster.improve import embed, group_error
-from hushtable.algorithms.cluster.microaggregation import halved
+from hushtable.algorithms.cluster.microaggregation import embed, group_error, halved
 from hushtable.algorithms.cluster.space import Space
 from hushtable.engines import local
 from hushtable.kernels.metric import squared_distances

@@ -207,7 +207,7 @@ def test_not_found_is_said():
 
 def test_cancelled():
     def stop(share, what):
-        raise Cancelled("Cancelled.")
+        raise Cancelled("Canceled.")
 
     with pytest.raises(Cancelled):
         local.run(random_people(30, 1), plan_of([KAnonymity(k=2)], algorithm=KMember()), stop)

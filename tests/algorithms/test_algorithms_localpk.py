@@ -137,7 +137,7 @@ def test_infeasible_even_as_one_group():
 
 def test_cancelled():
     def stop(share, what):
-        raise Cancelled("Cancelled.")
+        raise Cancelled("Canceled.")
 
     case = random_case(3, 30)
     with pytest.raises(Cancelled):

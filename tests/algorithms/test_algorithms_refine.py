@@ -17,8 +17,7 @@ from hushtable.algorithms.partition.localpk import Localpk
 from hushtable.algorithms.partition.mondrian import Mondrian
 from hushtable.algorithms.refining import refine as refining
 from hushtable.algorithms.refining.cells import COST_SCALE
-from hushtable.algorithms.refining.refine import refine
-from hushtable.algorithms.refining.state import State
+from hushtable.algorithms.refining.refine import State, refine
 from hushtable.api import run_plan
 from hushtable.engines import local
 from hushtable.models.average_risk import AverageRisk
@@ -145,7 +144,7 @@ def test_every_kind_of_change_lowers_the_loss(monkeypatch):
             with monkeypatch.context() as patch:
                 for kind in kinds:
                     if kind != only:
-                        patch.setattr(refining.changes, kind, lambda state: [])
+                        patch.setattr(refining, kind, lambda state: [])
                 problem = local.problem_of(random_people(150, seed), plan_of([KAnonymity(k=4)], cells=Sets()))
                 start = _one_group_or_mondrian(problem, seed)
                 gained[only] += ncp_of(problem, start) - ncp_of(problem, refine(problem, start))

@@ -22,7 +22,7 @@ from hushtable.models.k_map import KMap
 from hushtable.models.probabilistic_l import ProbabilisticL
 from hushtable.models.t_closeness import TCloseness
 from hushtable.schema.columns import Kind
-from hushtable.table.encode import Extra
+from hushtable.table.plan import Extra
 from support_core import PEOPLE, WHO, people_table, plan_of, quasi, random_people, sensitive
 
 

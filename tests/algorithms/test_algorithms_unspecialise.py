@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from hushtable.algorithms.kinds import Kinds, add_groups, helpful
-from hushtable.algorithms.partition.table_level import CHECKS, satisfied_prefix
+from hushtable.algorithms.partition.frontier import CHECKS, satisfied_prefix
 from hushtable.algorithms.partition.unspecialise import Families, unspecialise
 from hushtable.models.compose import AllOf
 from hushtable.models.k_anonymity import KAnonymity

@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from hushtable.algorithms.cluster import improve as improving
+from hushtable.algorithms.cluster import microaggregation as improving
 
 SCRIPT = Path(__file__).resolve().parents[2] / "benchmarks" / "microaggregation.py"
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from fuzz.hostile import ATTEMPTS, attack, hosted, learnt
+from fuzz.hostile import ATTEMPTS, attack, hosted, learned
 from fuzz.storage import session
 
 pytest.importorskip("nicegui", reason="needs hushtable[studio]")
@@ -21,7 +21,7 @@ def test_the_attempts_get_what_is_not_guarded(page):
     with hosted() as port:
         base = f"http://127.0.0.1:{port}"
         page.goto(base)
-        got = learnt(page.evaluate(ATTEMPTS, [base, "000000000000", 1]))
+        got = learned(page.evaluate(ATTEMPTS, [base, "000000000000", 1]))
     for name in ("fetch include /", "no-cors omit /api/projects", "post json", "frame /", "window /", "guessed tokens"):
         assert name in got, got
 

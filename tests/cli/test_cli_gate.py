@@ -38,6 +38,26 @@ def test_every_table_is_held_against_the_nearest_policy(call, release, people, p
     assert call("gate", "release").code == 1
 
 
+def test_linked_tables_are_verified_together(call, tmp_path):
+    (tmp_path / "policy.yaml").write_text(
+        "tables:\n  people: {key: id, columns: {age: {role: quasi, kind: numeric, hierarchy: {intervals: [20, 40]}}}}\n"
+        "  visits: {of: people, columns: {reason: {role: quasi}}}\nmodels: [k-anonymity: {k: 3}]\nsuppression: 0.5\n"
+    )
+    (tmp_path / "raw").mkdir()
+    write_csv(tmp_path / "raw" / "people.csv", [[str(i), str(20 + i)] for i in range(12)], "id,age")
+    write_csv(tmp_path / "raw" / "visits.csv", [[str(i), "cold" if i else "burn"] for i in range(12)], "id,reason")
+    assert call("run", "policy.yaml", "--data", "raw", "--output", "release").code == 0
+    answer = call("gate", "--json")
+    assert answer.code == 1
+    assert verdicts(answer) == {
+        **{(f"raw/{name}.csv", "policy.yaml"): "violated" for name in ("people", "visits")},
+        **{(f"release/{name}.csv", "release/policy.yaml"): "holds" for name in ("people", "visits")},
+    }
+    (tmp_path / "raw" / "people.csv").unlink()
+    answer = call("gate", "raw")
+    assert answer.code == 2 and "There is no table 'people', which the policy names" in answer.words
+
+
 def test_policies_elsewhere_count_where_none_is_near(call, release, tmp_path):
     (tmp_path / "policies").mkdir()
     shutil.rmtree(tmp_path / "release.private")

@@ -15,6 +15,15 @@ def test_init_writes_a_policy_that_runs(call, people, tmp_path):
     assert call("check", "policy.yaml", "--data", people).code == 0
 
 
+def test_dates_in_several_formats_are_pointed_out(call, tmp_path):
+    seen = [(f"{1950 + i}-03-01", f"01/{1 + i % 12:02}/{1950 + i}", f"1. 3. {1950 + i}")[i % 3] for i in range(60)]
+    write_csv(tmp_path / "visits.csv", [[day, "Ulm"] for day in seen], "stamp,town")
+    answer = call("init", "visits.csv")
+    assert "stamp: dates that no single format reads" in answer.words
+    # even for an identifier, which its many values make it
+    assert "# nominal: dates that no single format reads" in (tmp_path / "policy.yaml").read_text()
+
+
 def test_init_json(call, people):
     data = call("init", people, "-o", "other.yaml", "--json").data
     assert data["rows"] == 40

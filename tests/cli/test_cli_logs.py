@@ -15,7 +15,7 @@ import hushtable as ht
 @pytest.fixture(autouse=True)
 def as_before():
     yield
-    from hushtable.cli.logs import configure
+    from hushtable.cli.failures import configure
 
     configure(quiet=False, as_json=False)
 
@@ -43,6 +43,8 @@ def test_a_log_of_json_lines_on_stderr(call, policy, tmp_path):
     assert {"time", "level", "logger", "message"} <= set(found[0])
     assert {"hushtable.io", "hushtable.engines", "hushtable.release"} <= {one["logger"] for one in found}
     assert next(one for one in found if one["logger"] == "hushtable.io")["rows"] == 40
+    # the verdict's trials are no releases
+    assert [one["records"] for one in found if "records" in one and one["logger"] == "hushtable.engines"] == [40]
     assert CANARY not in answer.err
     call("attack", "release", "--data", people, "--only", "homogeneity", "--log-json")
     again = call("run", policy, "--data", people, "--log-json", "--json")

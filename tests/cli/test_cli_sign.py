@@ -18,6 +18,20 @@ def test_from_a_run_to_a_checked_signature(call, policy, people, tmp_path):
     assert answer.code == 1 and "does not match the evidence" in answer.words
 
 
+def test_evidence_without_a_signer_that_was_moved(call, policy, people, tmp_path):
+    assert call("run", policy, "--data", people, "--no-verdict").code == 0
+    assert call("report", "release", "--data", people, "--no-attacks").code == 0
+    call("sign", "--new-key", "--key", "steward.key")
+    call("sign", "evidence.json", "--key", "steward.key")
+    (tmp_path / "elsewhere").mkdir()
+    for name in ("evidence.json", "evidence.json.sig", "evidence.html"):
+        (tmp_path / name).rename(tmp_path / "elsewhere" / name)
+    (tmp_path / "release").rename(tmp_path / "moved")
+    words = ("moved/release.csv", "--policy", "moved/policy.yaml", "--evidence", "elsewhere/evidence.json")
+    answer = call("verify", *words)
+    assert answer.code == 0 and "Signed with the key" in answer.words and "names nobody as its signer" in answer.words
+
+
 def test_nothing_to_sign(call):
     answer = call("sign")
     assert answer.code == 2 and "No file to sign" in answer.words

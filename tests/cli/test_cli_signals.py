@@ -57,5 +57,5 @@ def test_an_error_after_a_signal_is_the_cancellation(call, policy, people, monke
     monkeypatch.setattr("hushtable.engines.local.encode", kernel)
     answer = call("run", policy, "--data", people)
     assert answer.code == 130
-    assert answer.err == "Cancelled.\nNothing was written.\n"
+    assert answer.err == "Canceled.\nNothing was written.\n"
     assert not (tmp_path / "release").exists()

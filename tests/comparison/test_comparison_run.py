@@ -9,13 +9,13 @@ import pytest
 from hushtable.api import anonymize
 from hushtable.comparison import run as module
 from hushtable.comparison.evaluate import Wanted
-from hushtable.comparison.files import rebased
 from hushtable.comparison.outcomes import pareto
 from hushtable.comparison.run import Results, compare, input_key
 from hushtable.datasets import patients, patients_policy
 from hushtable.errors import Cancelled, DataError, OutputError, ParameterError, UsageError
 from hushtable.io.layout import Rows
 from hushtable.ledger.ledger import Ledger
+from hushtable.policy.files import rebased
 from hushtable.policy.policy import Policy
 from hushtable.release.addresses import writing_rows
 from support_core import first_of
@@ -71,7 +71,7 @@ def test_an_interrupted_comparison_goes_on(people, base, tmp_path, monkeypatch):
 
     def stop(done: int, total: int) -> None:
         if done >= 6:
-            raise Cancelled("Cancelled.")
+            raise Cancelled("Canceled.")
 
     with pytest.raises(Cancelled):
         compare(people, base, GRID, results=kept, progress=stop)

@@ -2,10 +2,10 @@ from __future__ import annotations
 
 import pytest
 
-from hushtable.comparison.files import policy_files, rebased
 from hushtable.comparison.outcomes import Outcomes
 from hushtable.comparison.suggest import Condition
 from hushtable.errors import NotFound, ParameterError, UsageError
+from hushtable.policy.files import policy_files, rebased
 from hushtable.policy.policy import Policy
 
 POLICY = Policy(quasi=["age"], sensitive=["pay"], models=[{"k-anonymity": {"k": 2}}]).document()

@@ -27,7 +27,6 @@ from hushtable.testing import (
     check_frames,
     check_kernels,
     check_missing,
-    check_model,
     check_orders,
     check_pair,
     check_release,
@@ -189,11 +188,6 @@ def test_the_contract_on_many_tables(algorithm, model):
 @pytest.mark.parametrize("algorithm", VARIANTS, ids=str)
 def test_variants_on_many_tables(algorithm):
     check_algorithm(algorithm, tables=10, seed=900)
-
-
-def test_the_suite_in_one_call():
-    done = check_model(KAnonymity, tables=1)
-    assert min(done["monotone"], done["score"], done["brute force"], done["released"]) > 0
 
 
 class TestTheRecountNoticesTampering:

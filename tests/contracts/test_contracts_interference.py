@@ -10,6 +10,7 @@ from typing import ClassVar
 import numpy as np
 import pyarrow as pa
 import pytest
+from support_stream import small_pieces
 
 from hushtable.algorithms.base import Algorithm, Partition
 from hushtable.algorithms.lattice.optimal import Optimal
@@ -32,7 +33,6 @@ from hushtable.testing import (
 )
 from hushtable.testing.cases import chosen_forms
 from hushtable.testing.interference_checks import CHANGES, local_files, streamed_files
-from hushtable.testing.stream_checks import small_pieces
 
 NAMES = list(models)
 VARIANTS = [

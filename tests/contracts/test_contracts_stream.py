@@ -8,6 +8,7 @@ from dataclasses import replace
 import pyarrow as pa
 import pytest
 from pyarrow import parquet as pq
+from support_stream import check_streamed
 
 import hushtable as ht
 from hushtable.algorithms.partition.mondrian import Mondrian
@@ -16,7 +17,6 @@ from hushtable.models.k_anonymity import KAnonymity
 from hushtable.registry import algorithms, forms, models
 from hushtable.schema.columns import Role
 from hushtable.testing import Answer, Case, model_examples, random_case
-from hushtable.testing.stream_checks import check_streamed
 from hushtable.testing.suite import cases
 
 NAMES = list(models)

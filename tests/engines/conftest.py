@@ -10,7 +10,7 @@ import sys
 import pyarrow as pa
 import pytest
 
-from hushtable.engines import combined, spill, stored
+from hushtable.engines import combined, emit, stored
 from hushtable.io import layout, runs
 from hushtable.release import kept
 from support_postgres import address as address
@@ -82,7 +82,7 @@ def small_runs(monkeypatch):
     """Runs, ranges, buckets and row groups of streaming so small that every table has many."""
     monkeypatch.setattr(stored, "RUN_ROWS", 64)
     monkeypatch.setattr(runs, "RANGE_BYTES", 256)
-    monkeypatch.setattr(spill, "MOST_BUCKETS", 5)
+    monkeypatch.setattr(emit, "MOST_BUCKETS", 5)
     monkeypatch.setattr(layout, "GROUP_ROWS", 50)
     monkeypatch.setattr(combined, "RANGE_ROWS", 32)
     monkeypatch.setattr(kept, "BATCH_ROWS", 70)

@@ -260,5 +260,5 @@ def test_a_signal_leaves_nothing(number: int, code: int, tmp_path: Path, out: Pa
     said, err = process.communicate(timeout=120)
     assert process.returncode == code, err
     assert said == ""
-    assert err.endswith("Cancelled.\nNothing was written.\n")
+    assert err.endswith("Canceled.\nNothing was written.\n")
     assert nothing_left(out)

@@ -5,10 +5,12 @@ from __future__ import annotations
 import datetime as dt
 from collections import Counter
 from decimal import Decimal
+from pathlib import Path
 from types import SimpleNamespace
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -17,6 +19,7 @@ from support_spark import same
 from hushtable.api import run_plan
 from hushtable.engines.spark import content
 from hushtable.engines.spark.jobs import SparkJobs
+from hushtable.engines.spark.session import parquet_files, read_frame
 from hushtable.models.k_anonymity import KAnonymity
 from support_core import plan_of, random_people
 
@@ -52,7 +55,7 @@ def test_pieces_are_counted_and_merged(data, piece, batch):
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(content, "_PIECE", piece)
         sent = list(content._count_pieces(iter(table.to_batches(batch))))
-    tables = [pa.ipc.open_stream(s.column("told")[0].as_buffer()).read_all() for s in sent]
+    tables = [pa.ipc.open_stream(s.column("counted")[0].as_buffer()).read_all() for s in sent]
     assert [t.num_rows for t in tables] == [s.column("alike")[0].as_py() for s in sent]
     found = content._merged(range(len(names)), tables)
     assert told(found) == counted(rows)
@@ -102,10 +105,66 @@ def test_on_spark_types_are_kept_and_too_many_are_refused(spark, monkeypatch):
     )
     frame = spark.createDataFrame(table).repartition(3)
     with SparkJobs(spark, lambda share, what: None).run() as jobs:
-        found = content.alike_rows(jobs, frame, [0, 1, 2], 3)
-        assert content.alike_rows(jobs, frame, [0, 1, 2], 1) is None
-        nothing = content.alike_rows(jobs, frame.limit(0), [0, 1, 2], 1)
+        pieces = frame.mapInArrow(content._count_pieces, content._PIECES)
+        found = content.alike_rows(jobs, pieces, [0, 1, 2], 3)
+        assert content.alike_rows(jobs, pieces, [0, 1, 2], 1) is None
+        none = frame.limit(0).mapInArrow(content._count_pieces, content._PIECES)
+        nothing = content.alike_rows(jobs, none, [0, 1, 2], 1)
     assert sorted(found.counts.tolist()) == [1, 2]
     collected = frame.toArrow()
     assert [d.values.type for d in found.dictionaries] == [collected.column(name).type for name in table.column_names]
     assert [len(d) for d in nothing.dictionaries] == [0, 0, 0]
+
+
+class TestFiles:
+    def test_tasks_read_and_count_what_spark_would(self, spark, tmp_path, monkeypatch):
+        monkeypatch.setattr(content, "_PIECE", 7)
+        draw = np.random.default_rng(3)
+        table = pa.table(
+            {
+                "text": pa.array([None if n == 4 else f"é{n}" for n in draw.integers(0, 5, 60)]),
+                "number": pa.array(draw.choice([0.0, -0.0, float("nan"), 1.5], 60)),
+                "whole": pa.array(draw.integers(0, 3, 60), pa.int32()),
+                "flag": pa.array(draw.random(60) < 0.5),
+            }
+        )
+        coded = table.set_column(0, "text", table.column("text").dictionary_encode()).select([2, 0, 1, 3])
+        pq.write_table(table.slice(0, 25), tmp_path / "a.parquet", row_group_size=10)
+        pq.write_table(coded.slice(25), tmp_path / "b.parquet", row_group_size=4)
+        files = parquet_files([str(tmp_path)])
+        assert [Path(file).name for file in files] == ["a.parquet", "b.parquet"]
+        frame = read_frame(spark, [str(tmp_path)])
+        wanted = [frame.limit(0).toArrow().schema.field(name) for name in ("whole", "text", "number", "flag")]
+        with SparkJobs(spark, lambda share, what: None).run() as jobs:
+            pieces = content.file_pieces(jobs, files, wanted)
+            found = content.alike_rows(jobs, pieces, range(4), 60)
+            plain = frame.select(*(field.name for field in wanted)).mapInArrow(content._count_pieces, content._PIECES)
+            expected = content.alike_rows(jobs, plain, range(4), 60)
+        assert told(found) == told(expected)
+        assert [d.values.type for d in found.dictionaries] == [d.values.type for d in expected.dictionaries]
+
+    @pytest.mark.parametrize("broken", ["a day", "another type", "no column", "damaged"])
+    def test_other_files_are_left_to_spark(self, broken, tmp_path):
+        other = {
+            "a day": pa.table({"x": pa.array([dt.date(2020, 1, 1)])}),
+            "another type": pa.table({"x": pa.array([1], pa.int16())}),
+            "no column": pa.table({"y": pa.array([1])}),
+        }
+        pq.write_table(pa.table({"x": [1]}), tmp_path / "a.parquet")
+        if broken == "damaged":
+            (tmp_path / "b.parquet").write_bytes(b"PAR1")
+        else:
+            pq.write_table(other[broken], tmp_path / "b.parquet")
+        type_ = pa.date32() if broken == "a day" else pa.int64()
+        files = [str(tmp_path / ("b.parquet" if broken == "a day" else name)) for name in ("a.parquet", "b.parquet")]
+        # it never gets as far as Spark
+        assert content.file_pieces(None, files, [pa.field("x", type_)]) is None
+
+    def test_only_plain_parquet_files_are_read_by_tasks(self, tmp_path):
+        folder = tmp_path / "days" / "day=1"
+        folder.mkdir(parents=True)
+        pq.write_table(pa.table({"x": [1]}), folder / "a.parquet")
+        (tmp_path / "b.csv").write_text("x\n1\n")
+        assert parquet_files([str(tmp_path / "days")]) == []
+        assert parquet_files([str(tmp_path / "b.csv")]) == []
+        assert parquet_files(["s3a://bucket/table.parquet"]) == []

@@ -111,7 +111,7 @@ def test_where_the_combinations_fit_they_are_rows_with_weights(on_spark, far_awa
 @pytest.mark.parametrize(
     ("name", "parameters", "models", "suppression", "settings", "limit", "partitions"),
     [
-        ("optimal", {}, [KAnonymity(k=4)], 0.1, {}, 30, 1),
+        pytest.param("optimal", {}, [KAnonymity(k=4)], 0.1, {}, 30, 1, marks=pytest.mark.slow),
         ("optimal", {"objective": "entropy"}, [KAnonymity(k=3), EntropyL(l=1.5)], 0.05, {"entity": "who"}, 40, 7),
         ("samarati", {}, [KAnonymity(k=3), EntropyL(l=1.3)], 0.1, {}, 150, 3),
         ("incognito", {}, [KAnonymity(k=3)], 0.0, {}, 60, 3),
@@ -156,7 +156,7 @@ def test_localpk_level_by_level(on_spark, far_away, spark, models, settings, gro
     assert held(spark) == 0
 
 
-@pytest.mark.parametrize("entity", [None, "who"])
+@pytest.mark.parametrize("entity", [pytest.param(None, marks=pytest.mark.slow), "who"])
 def test_localpk_divides_other_spellings_of_a_sensitive_value_alike(on_spark, far_away, entity):
     table = visits(120, 5)
     draw = np.random.default_rng(3)
@@ -197,7 +197,7 @@ def drawn(seed: int):
     return case, name, chosen, suppression, limits, int(draw.choice([1, 3, 7]))
 
 
-@pytest.mark.parametrize("seed", [*range(5), *(pytest.param(seed, marks=pytest.mark.slow) for seed in range(5, 80))])
+@pytest.mark.parametrize("seed", [*range(3), *(pytest.param(seed, marks=pytest.mark.slow) for seed in range(3, 80))])
 def test_random_policies(on_spark, far_away, monkeypatch, seed):
     case, name, models, suppression, (driver_rows, group_rows), partitions = drawn(seed)
     plan = tried(lambda: case.plan(models, registry.algorithms.build(name, {}), suppression=suppression))

@@ -15,7 +15,7 @@ from support_spark import NOTE, WHO, held, plain
 
 import hushtable as ht
 from hushtable.api import run_plan
-from hushtable.engines.spark.listed import Listed
+from hushtable.engines.spark.engine import Listed
 from hushtable.engines.spark.published import Shown
 from hushtable.errors import DataError, HushtableError, IncompatibleError, VerificationError
 from hushtable.io.frames import is_spark_frame
@@ -198,7 +198,7 @@ def test_a_release_is_held_against_the_ledger(on_spark, spark, tmp_path):
     first.save(tmp_path / "first")
     pyarrow.csv.write_csv(people, tmp_path / "people.csv")
     book.add(ht.open_release(tmp_path / "first", tmp_path / "people.csv"))
-    assert run(people).plan.account.told() == {"held_against": 1, "of_these_people": 60}
+    assert run(people).plan.account.public_summary() == {"held_against": 1, "of_these_people": 60}
     with pytest.raises(VerificationError, match="1 earlier release"):
         run(people.slice(1))
     spark.conf.set("spark.hushtable.driverRows", "20")

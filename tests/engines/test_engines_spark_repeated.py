@@ -10,7 +10,7 @@ from support_spark import VISITS, held, same, visits
 import hushtable as ht
 from hushtable.api import run_plan
 from hushtable.engines.spark import dictionaries, publish, repeated
-from hushtable.engines.spark.listed import Listed
+from hushtable.engines.spark.engine import Listed
 from hushtable.models.entropy_l import EntropyL
 from hushtable.models.k_anonymity import KAnonymity
 from hushtable.models.p_sensitive import PSensitive

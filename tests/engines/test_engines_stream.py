@@ -229,7 +229,7 @@ def test_a_streamed_release_is_held_against_the_ledger(tmp_path: Path) -> None:
     book.add(run(files, "first", new=True))
     again = run(files, "again")
     assert again.plan.account is not None
-    assert again.plan.account.told() == {"held_against": 1, "of_these_people": 300}
+    assert again.plan.account.public_summary() == {"held_against": 1, "of_these_people": 300}
     assert book.check(ht.open_release(tmp_path / "again", files)).ok
     with pytest.raises(VerificationError, match="1 earlier release"):
         run(files[:1], "out")
@@ -282,7 +282,7 @@ def test_progress_may_cancel_at_any_stage(files: dict[str, list[Path]], tmp_path
 
         def stop(share: float, what: str, stage: str = stage) -> None:
             if what == stage:
-                raise Cancelled("Cancelled.")
+                raise Cancelled("Canceled.")
 
         with pytest.raises(Cancelled):
             run_files(files["csv"], policy_of().plan(), tmp_path / "out", progress=stop)

@@ -13,6 +13,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+from hushtable.io.versions import FORMATS
+
 POLICY = """\
 # what this version was asked for
 columns:
@@ -37,7 +39,7 @@ def main(folder: Path) -> None:
     ]
     with (folder / "people.csv").open("w", newline="") as out:
         csv.writer(out, lineterminator="\n").writerows([("name", "age", "zip", "sex", "disease"), *people])
-    (folder / "policy.yaml").write_text(POLICY)
+    (folder / "policy.yaml").write_text(f"{POLICY}format: {FORMATS['policy']}\n")
     for command in (
         "run policy.yaml --data people.csv --output release",
         "ledger add release --data people.csv --ledger releases.ledger --name spring",

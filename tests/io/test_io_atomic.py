@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import errno
 import os
+import types
 from pathlib import Path
 
 import pytest
@@ -9,6 +10,8 @@ import pytest
 from hushtable.errors import DataError, OutputError
 from hushtable.io import atomic
 from hushtable.io.atomic import atomic_file, atomic_folder, atomic_write_text
+from hushtable.io.sql_file import check_writable_file
+from hushtable.release.targets import check_target
 
 
 def _break(monkeypatch: pytest.MonkeyPatch, name: str, number: int) -> None:
@@ -233,3 +236,17 @@ def test_a_swap_that_fails_puts_the_old_folder_back(tmp_path: Path, monkeypatch:
         (folder / "a").write_text("new")
     assert (target / "a").read_text() == "old"
     assert os.listdir(tmp_path) == ["out"]
+
+
+@pytest.mark.parametrize(
+    ("flag", "words"), [(os.ST_RDONLY, "the file system is read-only"), (0, "permission is denied")]
+)
+def test_a_place_that_cannot_be_written_is_told_apart_from_one_that_may_not(tmp_path, monkeypatch, flag, words):
+    monkeypatch.setattr(os, "access", lambda place, mode: False)
+    monkeypatch.setattr(os, "statvfs", lambda place: types.SimpleNamespace(f_flag=flag))
+    for check in (
+        lambda: check_target(tmp_path / "out", overwrite=False),
+        lambda: check_writable_file(tmp_path / "out"),
+    ):
+        with pytest.raises(OutputError, match=f"out' cannot be written: {words}. Choose"):
+            check()

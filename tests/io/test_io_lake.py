@@ -133,6 +133,13 @@ class TestOutput:
         with pytest.raises(OutputError, match="not a Delta table"):
             check_address(f"delta:///{tmp_path}/other", overwrite=True)
 
+    def test_a_folder_that_does_not_exist_is_not_made(self, tmp_path, monkeypatch):
+        monkeypatch.chdir(tmp_path)
+        with pytest.raises(OutputError, match=r"does not exist\. In an address, a path from the root has"):
+            check_address(f"delta://{tmp_path}/out", overwrite=False)  # three slashes: relative to the current folder
+        with pytest.raises(OutputError, match=r"does not exist\. Create the folder first"):
+            check_address("delta:///nowhere/at/all/out", overwrite=False)
+
     @pytest.mark.parametrize("engine", ["local", pytest.param("spark", marks=pytest.mark.spark)])
     def test_a_release_from_delta_to_delta(self, tmp_path, engine):
         people = random_people(80, 3)

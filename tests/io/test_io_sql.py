@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime as dt
 import decimal
+import sqlite3
 
 import duckdb
 import pyarrow as pa
@@ -94,6 +95,29 @@ def test_an_existing_table_is_refused_or_replaced_whole(address):
     assert read_sql(address, table="people").to_pydict() == {"a": [1, 2]}
     write_sql(new, address, table="people", overwrite=True)
     assert read_sql(address, table="people").to_pydict() == {"b": ["x"]}
+
+
+def test_the_rows_of_a_replaced_table_do_not_stay_in_the_file(address, monkeypatch):
+    if address.startswith("postgresql"):
+        return  # its files are not handed over
+    connect = sqlite3.connect
+
+    def careless(*args, **more):
+        session = connect(*args, **more)
+        session.execute("PRAGMA secure_delete = OFF")  # the default of SQLite as it comes
+        return session
+
+    monkeypatch.setattr(sqlite3, "connect", careless)
+    path = SqlPlace.of(address).path
+    write_sql(pa.table({"a": [f"{CANARY}{i}" for i in range(5000)]}), address, table="people")
+    write_sql(pa.table({"b": ["kept"]}), address, table="others")
+    path.chmod(0o640)
+    assert CANARY.encode() in path.read_bytes()
+    write_sql(pa.table({"a": ["new"]}), address, table="people", overwrite=True)
+    assert CANARY.encode() not in path.read_bytes()
+    assert read_sql(address, table="people")["a"].to_pylist() == ["new"]
+    assert read_sql(address, table="others")["b"].to_pylist() == ["kept"]
+    assert path.stat().st_mode & 0o777 == 0o640 and [p.name for p in path.parent.iterdir()] == [path.name]
 
 
 def test_a_failure_inside_the_block_leaves_everything_as_it_was(address):

@@ -22,12 +22,12 @@ def test_what_sqlite_stores_decides_where_it_differs_from_the_declaration(tmp_pa
     address = f"sqlite:///{tmp_path / 'x.db'}"
     execute(
         address,
-        "CREATE TABLE t (n INTEGER, d DATE, b BOOLEAN, m DECIMAL(5,2), u, ts TIMESTAMP, z DATETIME, e TEXT)",
-        "INSERT INTO t VALUES (1, '2024-02-29', 2, 12.5, 1, '2024-02-29 01:02:03', '2024-02-29T01:02:03+02:00', NULL)",
-        "INSERT INTO t VALUES (1.5, 20240229, 0, '7', 2.5, '2024-02-29', '2024-02-29T01:02:03Z', NULL)",
+        "CREATE TABLE t (n NUMERIC, d DATE, b BOOLEAN, m DECIMAL(5,2), u, ts TIMESTAMP, z DATETIME, e TEXT)",
+        "INSERT INTO t VALUES (1, '2024-02-29', 1, 12.5, 1, '2024-02-29 01:02:03', '2024-02-29T01:02:03+02:00', NULL)",
+        "INSERT INTO t VALUES (1.5, 20240229, 0, '7', 2, '2024-02-29', '2024-02-29T01:02:03Z', NULL)",
     )
     found = read_sql(address, query="SELECT n, b, m, u, ts, z, e FROM t")
-    numbers = ["double", "int64", "decimal128(5, 2)", "double"]
+    numbers = ["double", "bool", "decimal128(5, 2)", "int64"]
     assert plain(found)[1] == [*numbers, "timestamp[us]", "timestamp[us, tz=UTC]", "string"]
     assert found["m"].to_pylist() == [D("12.50"), D("7.00")]
     assert found["z"].to_pylist()[0] == dt.datetime(2024, 2, 28, 23, 2, 3, tzinfo=UTC)
@@ -44,6 +44,29 @@ def test_what_sqlite_stores_decides_where_it_differs_from_the_declaration(tmp_pa
     execute(address, "UPDATE t SET ts = '2024-02-29 01:02:03Z' WHERE n = 1")
     with pytest.raises(DataError, match="mixes times with and without a time zone"):
         read_sql(address, query="SELECT ts FROM t")
+
+
+@pytest.mark.parametrize(("declared", "published"), [("", None), ("INTEGER", None), ("NUMERIC", "double")])
+def test_one_fraction_does_not_decide_the_type_of_a_column(tmp_path, declared, published):
+    # the record with the fraction may be suppressed: the type of the published column would reveal it
+    address = f"sqlite:///{tmp_path / 'x.db'}"
+    execute(address, f"CREATE TABLE t (pay {declared})", "INSERT INTO t VALUES (1), (2)")
+    assert plain(read_sql(address, table="t"))[1] == [published or "int64"]
+    execute(address, "INSERT INTO t VALUES (2.5)")
+    if published:
+        assert plain(read_sql(address, table="t"))[1] == [published]
+        return
+    with pytest.raises(DataError, match=r"'pay' mixes fractions and whole numbers.*CAST\(... AS REAL\)"):
+        read_sql(address, table="t")
+    assert plain(read_sql(address, query="SELECT CAST(pay AS REAL) AS pay FROM t"))[1] == ["double"]
+
+
+def test_one_number_does_not_decide_whether_a_column_is_boolean(tmp_path):
+    address = f"sqlite:///{tmp_path / 'x.db'}"
+    execute(address, "CREATE TABLE t (b BOOLEAN)", "INSERT INTO t VALUES (1), (0), (2)")
+    with pytest.raises(DataError, match="'b' was declared as a boolean but contains numbers other than 0 and 1"):
+        read_sql(address, table="t")
+    assert plain(read_sql(address, query="SELECT CAST(b AS INTEGER) AS b FROM t"))[1] == ["int64"]
 
 
 def test_what_sqlite_cannot_hold(tmp_path):

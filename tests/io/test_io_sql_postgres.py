@@ -24,7 +24,7 @@ def test_postgres_types(postgres):
         "DROP TABLE IF EXISTS odd",
         "DROP TYPE IF EXISTS mood",
         "CREATE TYPE mood AS ENUM ('sad', 'happy')",
-        "CREATE TABLE odd (s smallint, i integer, r real, n numeric, v varchar(9), c char(3), m mood, u uuid, "
+        "CREATE TABLE odd (s smallint, i integer, r real, n numeric(22, 3), v varchar(9), c char(3), m mood, u uuid, "
         "t time, l integer[], d date)",
         "INSERT INTO odd VALUES (1, 2, 0.5, 1234567890123456789.125, 'x', 'ab', 'happy', "
         "'00000000-0000-0000-0000-000000000001', '01:02:03', '{1,2}', '2024-02-29')",
@@ -45,6 +45,19 @@ def test_postgres_types(postgres):
         with pytest.raises(DataError, match=words):
             read_sql(postgres, query=f"SELECT {column} FROM odd")
     assert read_sql(postgres, query="SELECT CAST(d AS text) AS d FROM odd")["d"].to_pylist() == ["infinity"] * 2
+
+
+def test_one_long_fraction_does_not_decide_the_type_of_a_column(postgres):
+    # the record with it may be suppressed: the published column's type would have as many digits
+    execute(postgres, "DROP TABLE IF EXISTS pay", "CREATE TABLE pay (n numeric)", "INSERT INTO pay VALUES (1), (2.5)")
+    assert plain(read_sql(postgres, table="pay")) == ({"n": [1.0, 2.5]}, ["double"])
+    execute(postgres, "INSERT INTO pay VALUES (0.12345), (NULL)")
+    assert plain(read_sql(postgres, table="pay")) == ({"n": [1.0, 2.5, 0.12345, None]}, ["double"])
+    execute(postgres, "INSERT INTO pay VALUES (1234567890123456789.5)")
+    with pytest.raises(DataError, match="'n' has decimal numbers of more than 15 digits, without a declared precision"):
+        read_sql(postgres, table="pay")
+    exact = read_sql(postgres, query="SELECT CAST(n AS numeric(24, 5)) AS n FROM pay")
+    assert exact["n"].to_pylist()[-1] == D("1234567890123456789.5")
 
 
 def test_postgres_schemas_and_what_it_cannot_hold(postgres):

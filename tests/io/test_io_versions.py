@@ -61,7 +61,8 @@ def test_policies_keep_their_meaning(kept):
     text, changes = migrated(found)
     new = ht.Policy.from_yaml(text)
     assert look_at(kept / "policy.yaml").format < FORMATS["policy"] or not changes
-    assert new.cells == "intervals", "the default of 0.1, which made the release"
+    if found.format == 1:
+        assert new.cells == "intervals", "the default of 0.1, which made the release"
     assert "# what this version was asked for" in text and f"format: {FORMATS['policy']}" in text
     saved = ht.load_policy(kept / "release" / "policy.yaml")
     assert saved == new

@@ -46,6 +46,19 @@ def test_histogram_counts_as_a_counter_does_and_loops_equal_numpy(case):
             assert counts[part].tolist() == [expected[v] for v in values[part]]
 
 
+@given(st.lists(st.tuples(st.integers(-1, 5), st.integers(0, 3), st.integers(0, 4)), max_size=40), st.booleans())
+def test_a_tally_counts_as_a_histogram_does(rows, wide):
+    labels, codes, units = (
+        np.array(column, dtype=np.int64) for column in (zip(*rows, strict=True) if rows else ((),) * 3)
+    )
+    n_values = 4000 if wide else 4
+    order, offsets = grouping.group_rows(labels, 6)
+    expected = grouping.histogram(order, offsets[:-1], offsets[1:], codes, units, n_values)
+    for function in (grouping.tally, grouping._tally_numpy, compiled(grouping._tally_loops)):
+        found = function(labels, codes, units, 6, n_values)
+        assert [part.tolist() for part in found] == [part.tolist() for part in expected]
+
+
 def test_histogram_of_many_values_in_a_group_sorts_them():
     codes = np.arange(100)[::-1].astype(np.uint8)
     case = (np.arange(100), np.array([0]), np.array([100]), codes, NOTHING, 100)

@@ -89,9 +89,11 @@ def test_every_device_finds_what_the_definition_says(seed, near, far, devices, r
             tiled.remove(gone)
 
 
-def test_larger_tables_on_one_core_and_on_two(monkeypatch):
+@pytest.mark.parametrize("questions", [1, 2, 15])
+def test_larger_tables_on_one_core_and_on_two(questions, monkeypatch):
+    """Cores share the questions, or the records if there is only one question."""
     points = np.random.default_rng(0).normal(size=(6000, 23))
-    rows = np.arange(0, 6000, 400)
+    rows = np.arange(0, 6000, 400)[:questions]
     expected = plain_search(points, np.ones(6000, dtype=bool), rows, 9, 3)
     for cores in ("1", "2"):
         monkeypatch.setenv("HUSHTABLE_THREADS", cores)

@@ -20,7 +20,7 @@ from hushtable.algorithms.base import Algorithm, Partition, Problem, Recoding
 from hushtable.algorithms.earlier import Earlier
 from hushtable.algorithms.invariant import m_invariant
 from hushtable.algorithms.invariant.m_invariant import MInvariant, alone, divide
-from hushtable.attacks.confidence import wilson
+from hushtable.attacks.base import wilson
 from hushtable.engines import local
 from hushtable.errors import HushtableError
 from hushtable.models.m_invariance import MInvariance
@@ -195,7 +195,7 @@ EVEN = [0.22, 0.2, 0.18, 0.16, 0.14, 0.1]
 UNEVEN = [0.4, 0.25, 0.15, 0.1, 0.06, 0.04]
 
 
-def learnt(m: int, histories: int, n: int, algorithm: Algorithm, seed: int, shares=EVEN) -> tuple[int, int]:
+def learned(m: int, histories: int, n: int, algorithm: Algorithm, seed: int, shares=EVEN) -> tuple[int, int]:
     """Train on half of the histories; return right guesses and guesses in the other half."""
     from sklearn.ensemble import HistGradientBoostingClassifier
 
@@ -242,16 +242,16 @@ class Careless(MInvariant):
 @pytest.mark.parametrize("m", [2, 3, 4])
 def test_whoever_learns_from_all_that_can_be_counted_guesses_no_better_than_1_in_m(m):
     assert MInvariant.recoding is Recoding.NUMBERED
-    right, guesses = learnt(m, 40, 90, MInvariant(), seed=m)
+    right, guesses = learned(m, 40, 90, MInvariant(), seed=m)
     assert guesses > 1000
     assert wilson(right, guesses)[0] <= 1 / m
 
 
 def test_that_adversary_knows_how_frequent_values_are():
     """The test above can fail: alone with a counterfeit, one has the more frequent value, unless care is taken."""
-    right, guesses = learnt(2, 40, 90, Careless(), 2, UNEVEN)
+    right, guesses = learned(2, 40, 90, Careless(), 2, UNEVEN)
     assert wilson(right, guesses)[0] > 0.51
-    right, guesses = learnt(2, 40, 90, MInvariant(), 2, UNEVEN)
+    right, guesses = learned(2, 40, 90, MInvariant(), 2, UNEVEN)
     assert wilson(right, guesses)[0] <= 0.5
 
 
@@ -305,5 +305,5 @@ def test_a_changed_value_is_not_given_away():
 @pytest.mark.slow
 @pytest.mark.parametrize("m", [2, 3, 4])
 def test_the_same_of_many_histories(m):
-    right, guesses = learnt(m, 200, 150, MInvariant(), seed=10 + m)
+    right, guesses = learned(m, 200, 150, MInvariant(), seed=10 + m)
     assert wilson(right, guesses)[0] <= 1 / m

@@ -17,9 +17,9 @@ PEOPLE = {"who": list("abcdefgh"), "age": [20, 21, 22, 23, 60, 61, 62, 63]}
 ILL = ["HIV", "flu", "gout", "flu", "HIV", "flu", "gout", "gout"]
 
 
-def release(ages, **more):
+def release(ages, ill=ILL, **more):
     settings = {"models": [ht.KAnonymity(k=2)], "sensitive": ["ill"], **more}
-    table = pa.table({**PEOPLE, "age": ages, "ill": ILL})
+    table = pa.table({**PEOPLE, "age": ages, "ill": ill})
     return ht.anonymize(table, ht.Policy(identifiers=["who"], quasi=["age"], **settings))
 
 
@@ -50,9 +50,11 @@ def test_what_was_promised_is_read_back(book, model):
 
 
 def test_no_value_is_in_the_file(book):
-    book.add(release(PEOPLE["age"], models=[ht.AlphaK(alpha=0.6, k=2, only=["HIV"], on="ill")]))
+    # long enough not to occur by chance in the seal, which is random text
+    ill = [f"{value} of the lungs" for value in ILL]
+    book.add(release(PEOPLE["age"], ill, models=[ht.AlphaK(alpha=0.6, k=2, only=["HIV of the lungs"], on="ill")]))
     text = book.path.read_text()
-    assert "HIV" not in text and "alpha" not in text
+    assert "of the lungs" not in text and "HIV of" not in text and "alpha-k" not in text
 
 
 def test_k_anonymity_alone_does_not_break_what_diversity_promised(book):

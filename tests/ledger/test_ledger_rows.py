@@ -93,7 +93,7 @@ def test_columns_that_most_people_do_not_keep_are_left_out(tmp_path):
               table_of(AUTUMN).append_column("visits", pa.array([3, 4]))]  # fmt: skip
     first, later = (ht.anonymize(table, policy().changed(columns=columns)) for table in tables)
     ledger.add(first)
-    assert [f.beside for f in ledger.check(later).findings] == [("weight",)]
+    assert [f.linking for f in ledger.check(later).findings] == [("weight",)]
 
 
 def test_a_column_may_have_become_sensitive(tmp_path):

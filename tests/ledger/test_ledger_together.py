@@ -48,7 +48,7 @@ def test_a_column_links_rows_though_the_judged_one_is_new(book):
     book.add(release(first, policy(TWO, insensitive=["city"]), ("age", "ill", "city")))
     rules = policy([ht.DistinctL(l=2, on="income")], ("income",), ("city",), income={"same_as": False})
     verdict = book.check(release(later, rules, ("age", "income", "city")))
-    assert not verdict.ok and verdict.findings[0].beside == ("city",)
+    assert not verdict.ok and verdict.findings[0].linking == ("city",)
 
 
 @pytest.mark.parametrize("beside", [("city",), ("city", "weight")])

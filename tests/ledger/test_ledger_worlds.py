@@ -10,8 +10,7 @@ from support_ledger import people, verdict_of
 
 from fuzz import ledger
 from fuzz.histories import beliefs, random_history
-from hushtable.ledger.counting import IndependentPart, expected
-from hushtable.ledger.search import Limits, evened, possible
+from hushtable.ledger.search import IndependentPart, Limits, evened, expected, possible
 from hushtable.models.distinct_l import DistinctL
 
 TWO = DistinctL(l=2, on="disease")

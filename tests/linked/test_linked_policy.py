@@ -42,6 +42,8 @@ def changed(table, **settings):
         (changed("events", columns={"code": {"role": "quasi", "cells": "sets"}}), "'cells' is for columns of people"),
         (changed("events", relative={"code": "died"}), "no column 'died'"),
         (changed("events", relative={"day": "born"}), "no such column"),
+        (changed("events", columns={"code": {"role": "quasi", "order": ["a", "b"]}}, relative={"code": "born"}),
+         "tables.events.columns.code.order: The column's kind is numeric, but 'order' is for ordinal columns."),
         (changed("events", columns={"code": {"role": "insensitive", "hierarchy": "flat"}}), "'hierarchy' is for"),
         (changed("detail", of="events", by="e", columns={}), "A table that others belong to needs 'key'"),
         (changed("a/b", of="people", columns={}), "letters, digits"),

@@ -15,10 +15,9 @@ from hushtable.datasets.hospital import hospital, hospital_policy
 from hushtable.errors import DataError, OutputError, UsageError, VerificationError
 from hushtable.io.files import read_table, write_table
 from hushtable.linked.attacks import ATTACKS, attack_release
-from hushtable.linked.loss import order_kept
 from hushtable.linked.policy import LinkedPolicy
 from hushtable.linked.release import open_linked
-from hushtable.linked.run import anonymize_linked
+from hushtable.linked.run import anonymize_linked, order_kept
 from hushtable.table.coins import Coins
 
 

@@ -5,7 +5,7 @@ import logging
 
 import pytest
 
-from hushtable.cli.logs import JsonLines
+from hushtable.cli.failures import JsonLines
 from hushtable.errors import Infeasible
 from hushtable.pipelines.publish import publish
 

@@ -7,6 +7,7 @@ import pytest
 import hushtable as ht
 from hushtable.errors import IncompatibleError, PolicyError
 from hushtable.policy.policy import Policy
+from hushtable.schema.columns import Role
 
 K = [{"k-anonymity": {"k": 2}}]
 
@@ -129,3 +130,16 @@ def test_what_only_the_ledger_reads_is_refused_where_it_reads_nothing(setting):
     with pytest.raises(PolicyError) as caught:
         ht.Policy(quasi={"a": setting}, models=[ht.KAnonymity(k=2)])
     assert [fault.code for fault in caught.value.faults] == ["not-for-role"]
+
+
+def test_what_a_plan_refuses_is_refused_when_the_policy_is_made() -> None:
+    univariate = {"models": K, "algorithm": "optimal-univariate"}
+    with pytest.raises(IncompatibleError, match="exactly one quasi-identifier"):
+        Policy(quasi=["a", "b"], **univariate)
+    with pytest.raises(PolicyError, match="'b', which is not a quasi-identifier"):
+        Policy(quasi=["a"], models=[ht.KAnonymity(k=2, combinations=[["b"]])])
+    # the table's columns decide which ones are quasi-identifiers
+    unfinished = Policy(rest="quasi", **univariate)
+    assert unfinished.for_columns(["a"]).plan().table.named(Role.QUASI) == ("a",)
+    with pytest.raises(IncompatibleError, match="exactly one quasi-identifier"):
+        unfinished.for_columns(["a", "b"])

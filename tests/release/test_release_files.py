@@ -27,8 +27,7 @@ from hushtable.models.t_closeness import TCloseness
 from hushtable.release.companion import load_evidence
 from hushtable.release.published import verify_published
 from hushtable.schema.columns import Kind, Missing, Role
-from hushtable.table.encode import Extra
-from hushtable.table.plan import ColumnPlan
+from hushtable.table.plan import ColumnPlan, Extra
 from hushtable.testing.cases import chosen_forms
 from support_core import COUNTRIES, PEOPLE, WHO, people_table, plan_of, quasi, random_people, sensitive
 

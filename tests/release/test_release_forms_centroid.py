@@ -20,8 +20,8 @@ from hushtable.release.forms.centroid import Centroid, CentroidCells
 from hushtable.release.forms.pattern import Pattern
 from hushtable.release.recode import recode
 from hushtable.schema.columns import Kind
+from hushtable.table.coded_columns import QuasiColumn
 from hushtable.table.encode import encode
-from hushtable.table.encoded import QuasiColumn
 from hushtable.table.plan import TablePlan
 from support_core import PLACES, plan_of, quasi
 

@@ -26,7 +26,7 @@ from hushtable.release.forms.sets import Sets
 from hushtable.release.guards.downcoding import DowncodingGuard
 from hushtable.schema.columns import Kind
 from hushtable.table.coins import Coins
-from hushtable.table.encode import Extra
+from hushtable.table.plan import Extra
 from support_core import Given, plan_of, quasi, sensitive
 
 TOWNS = ["aachen", "bonn", "celle", "dessau", "emden", "fulda", "gera", "hamm"]

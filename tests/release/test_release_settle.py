@@ -28,9 +28,8 @@ from hushtable.release.forms.intervals import Ranges
 from hushtable.release.forms.midpoint import Midpoint
 from hushtable.release.forms.nodes import Nodes
 from hushtable.release.forms.sets import Sets
-from hushtable.release.overlap import merge_overlapping
 from hushtable.release.recode import recode
-from hushtable.release.settle import settle
+from hushtable.release.settle import merge_overlapping, settle
 from hushtable.schema.columns import Cover, Kind, Missing
 from hushtable.table.plan import Extra
 from hushtable.table.reference import Reference

@@ -44,17 +44,17 @@ def test_each_recipient_is_assessed_by_what_it_holds(release) -> None:
         }
     )
     public, school, clinic = recipient_evidence(release, about, 0.3, ">")
-    assert (public.smallest, public.highest, public.share_at_risk, public.share_learnt) == (8, 1 / 8, 0.0, 0.0)
+    assert (public.smallest, public.highest, public.share_at_risk, public.share_learned) == (8, 1 / 8, 0.0, 0.0)
     # four groups of two; in two of them both have one illness
     assert (school.smallest, school.highest, school.average, school.share_at_risk) == (2, 0.5, 0.5, 1.0)
-    assert (school.learnt, school.share_learnt) == ("illness", 0.5)
+    assert (school.learned, school.share_learned) == ("illness", 0.5)
     # the note is published as it is, and everybody has an own one
-    assert (clinic.smallest, clinic.highest, clinic.share_learnt, clinic.terms) == (1, 1.0, 1.0, "contract")
+    assert (clinic.smallest, clinic.highest, clinic.share_learned, clinic.terms) == (1, 1.0, 1.0, "contract")
 
 
 def test_a_recipient_who_holds_the_sensitive_column_learns_nothing_more(release) -> None:
     (found,) = recipient_evidence(release, read_about({"recipients": [{"name": "x", "holds": ["illness"]}]}), 0.3, ">")
-    assert (found.learnt, found.share_learnt) == (None, 0.0)
+    assert (found.learned, found.share_learned) == (None, 0.0)
 
 
 def test_a_column_that_is_not_published(release) -> None:

@@ -6,9 +6,7 @@ import pytest
 
 import hushtable as ht
 from hushtable.datasets import patients, patients_policy
-from hushtable.report.gather.associations import Binned, associations, cramers_v
-from hushtable.report.gather.bins import Bins
-from hushtable.report.gather.columns import binned_columns, spread
+from hushtable.report.gather.columns import Binned, Bins, associations, binned_columns, cramers_v, spread
 
 
 def twin(shares: list[list[float]], sizes: list[int]) -> list[float]:

@@ -5,8 +5,7 @@ from __future__ import annotations
 import pytest
 
 from hushtable import registry
-from hushtable.reproduce.cross import ATTACKS, SETTINGS, CrossResult, cross_cells
-from hushtable.reproduce.cross_page import cross_page
+from hushtable.reproduce.cross import ATTACKS, SETTINGS, CrossResult, cross_cells, cross_page
 
 
 @pytest.fixture(scope="module")

@@ -8,8 +8,7 @@ from pathlib import Path
 import pytest
 
 from hushtable.datasets.locate import find_data
-from hushtable.reproduce.page import page
-from hushtable.reproduce.papers import find_paper, paper_names
+from hushtable.reproduce.papers import find_paper, page, paper_names
 
 DOCS = Path(__file__).resolve().parents[2] / "docs"
 # parts without times that take no more than a second; the others are run by ``make papers`` alone

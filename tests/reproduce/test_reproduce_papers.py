@@ -11,8 +11,7 @@ import pytest
 
 from hushtable.errors import OutputError, UsageError
 from hushtable.reproduce.items import Cell, Line, Lines, Squares, Table, item_of, row, statement
-from hushtable.reproduce.page import page
-from hushtable.reproduce.papers import COLUMNS, Paper, Reproduction, find_paper, paper_names
+from hushtable.reproduce.papers import COLUMNS, Paper, Reproduction, find_paper, page, paper_names
 
 
 def toy(parts) -> Paper:

@@ -8,8 +8,7 @@ import pytest
 
 from hushtable.parallel import THREADS
 from hushtable.reproduce.items import item_of, row
-from hushtable.reproduce.papers import Paper, find_paper
-from hushtable.reproduce.running import reproduce_papers
+from hushtable.reproduce.papers import Paper, find_paper, reproduce_papers
 
 
 def test_two_processes_give_what_one_gives(monkeypatch):

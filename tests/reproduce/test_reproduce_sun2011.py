@@ -11,8 +11,8 @@ from hushtable.engines.local import problem_of
 from hushtable.errors import DataError
 from hushtable.registry import algorithms
 from hushtable.release.plan import Plan
-from hushtable.reproduce import sun2011, sun_global
-from hushtable.reproduce.sun_disclosures import PUBLISHED, READINGS
+from hushtable.reproduce import sun2011
+from hushtable.reproduce.sun2011 import PUBLISHED, READINGS
 from hushtable.reproduce.sun_runs import ALGORITHMS, COINS, NAMES, Bench, Disclosures, models_of
 from hushtable.reproduce.sun_tables import (
     ADULT,
@@ -141,7 +141,7 @@ def test_records_at_risk_by_hand(items):
             key = tuple(int(c.coded.levels[h][c.codes[i]]) for c, h in zip(problem.table.quasi, node, strict=True))
             classes.setdefault(key, []).append(category[condition])
         expected = sum(len(found) for found in classes.values() if len(set(found)) == 1)
-        assert sun_global.at_risk(problem, np.asarray(node)) == expected
+        assert sun2011.at_risk(problem, np.asarray(node)) == expected
     assert expected > 0
 
 

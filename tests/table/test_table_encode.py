@@ -21,10 +21,10 @@ from hushtable.models.k_anonymity import KAnonymity
 from hushtable.models.k_map import KMap
 from hushtable.policy.policy import Policy
 from hushtable.schema.columns import Kind, Missing, Role
-from hushtable.table.encode import Extra, encode
-from hushtable.table.encoded import smallest
+from hushtable.table.coded_columns import smallest
+from hushtable.table.encode import encode
 from hushtable.table.people import PERSON_UNITS
-from hushtable.table.plan import ColumnPlan, TablePlan
+from hushtable.table.plan import ColumnPlan, Extra, TablePlan
 from hushtable.table.ranks import dense_ranks
 from support_core import PEOPLE, WHO, people_table, plan_of, quasi, random_people, sensitive
 

@@ -47,10 +47,21 @@ def test_classes_are_counted_with_the_suppressed_as_one():
     assert losses.discernibility(8, 1, 5) == 13
 
 
-@pytest.mark.parametrize("name", ["average-class-size", "discernibility", "loss", "ncp", "prec"])
+def test_wang_divides_by_all_leaves():
+    coded = flat(["a", "b", "c", "d"])
+    assert losses.wang_loss(coded, np.array([1, 2, 4]), np.array([5, 3, 2])) == (3 * 1 + 2 * 3) / 4
+    assert losses.wang_loss(coded, np.array([2]), np.array([3]), 2.0) == 2 * 3 / 4
+
+
+def test_rare_values_lose_more_bits():
+    assert losses.lost_bits(np.array([8, 8, 8, 8]), np.array([8, 4, 1, 0])).tolist() == [0, 1, 3, 0]
+
+
+@pytest.mark.parametrize("name", ["average-class-size", "discernibility", "loss", "ncp", "non-uniform-entropy", "prec"])
 def test_an_objective_is_the_measure_of_its_name(name):
-    """Every measure of the five is also an objective, and both give the same number, suppressed records included."""
-    assert name in OBJECTIVES
+    """Every measure of the six is also an objective, and both give the same number, suppressed records included."""
+    objective = name.removeprefix("non-uniform-")
+    assert objective in OBJECTIVES
     draw = np.random.default_rng(3)
     columns = {
         "age": {"role": "quasi", "hierarchy": {"intervals": [5, 20]}},
@@ -65,7 +76,7 @@ def test_an_objective_is_the_measure_of_its_name(name):
         {
             "columns": columns,
             "models": [{"k-anonymity": {"k": 3}}],
-            "algorithm": {"optimal": {"objective": name}},
+            "algorithm": {"optimal": {"objective": objective}},
             "suppression": 0.2,
         }
     )

@@ -12,6 +12,7 @@ import pytest
 import hushtable as ht
 from hushtable import registry
 from hushtable.errors import DataError, IncompatibleError, ParameterError, PolicyError
+from hushtable.schema.columns import Kind
 from hushtable.testing import check_treatment
 from hushtable.treatments.base import Given, Treatment, covariance
 
@@ -59,8 +60,27 @@ class ByPosition(Treatment):
         return given.chosen(np.where(swapped & (given.codes >= 0), 0, given.codes))
 
 
+@dataclass(frozen=True)
+class Scaled(Treatment):
+    """Adds noise with the scale of the largest number, and declares that it treats records one by one."""
+
+    name: ClassVar[str] = "toy-scaled"
+    promise: ClassVar[str] = "Guarantees nothing."
+    kinds: ClassVar[frozenset[Kind]] = frozenset({Kind.NUMERIC})
+    record_by_record: ClassVar[bool] = True
+
+    def treat(self, given: Given) -> pa.Array:
+        numbers = given.numbers()
+        return given.changed(numbers + np.nanmax(numbers) * given.uniform("any"))
+
+
 @pytest.mark.parametrize(
-    ("broken", "why"), [(Predictable, "order of the rows|secret coins"), (ByPosition, "order of the rows")]
+    ("broken", "why"),
+    [
+        (Predictable, "order of the rows|secret coins"),
+        (ByPosition, "order of the rows"),
+        (Scaled, "affect the others"),
+    ],
 )
 def test_a_broken_promise_is_noticed(broken, why):
     with pytest.raises(AssertionError, match=why):
@@ -89,6 +109,18 @@ REFUSED = {
     "rows of one person": (
         {"identifiers": ["id"], "entity": "id", "quasi": {"age": {"treatment": "noise"}}, "models": [K]},
         "could be averaged",
+    ),
+    "a suppressed record's value as the scale of noise": (
+        {"quasi": ["sex"], "insensitive": {"age": {"treatment": "noise"}}, "models": [K], "suppression": 0.1},
+        "would depend on suppressed ones",
+    ),
+    "a suppressed record's value in a swap": (
+        {"quasi": ["age"], "sensitive": {"ill": {"treatment": "record-swapping"}}, "models": [K], "suppression": 0.1},
+        "would depend on suppressed ones",
+    ),
+    "a suppressed record's value among those drawn": (
+        {"quasi": {"age": None, "sex": {"treatment": "pram"}}, "models": [K], "suppression": 0.1},
+        "would depend on suppressed ones",
     ),
     "a kind": ({"quasi": {"age": {"kind": "nominal", "treatment": "noise"}}, "models": [K]}, "'age' is nominal"),
     "an unknown column": (

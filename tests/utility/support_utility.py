@@ -18,7 +18,8 @@ from hushtable.release.forms.midpoint import Midpoint
 from hushtable.release.forms.nodes import Nodes
 from hushtable.release.forms.sets import Sets
 from hushtable.schema.columns import Kind
-from hushtable.table.encoded import EncodedTable, QuasiColumn, SensitiveColumn
+from hushtable.table.coded_columns import QuasiColumn, SensitiveColumn
+from hushtable.table.encoded import EncodedTable
 from hushtable.table.survey import Survey
 from hushtable.testing.cases import chosen_forms
 from hushtable.testing.covers import covered as covered_by

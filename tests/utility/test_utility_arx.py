@@ -12,7 +12,8 @@ from hushtable.kernels.grouping import group_rows, number_rows
 from hushtable.release.comparison import RowComparison
 from hushtable.release.forms.base import of_groups
 from hushtable.schema.columns import Kind
-from hushtable.table.encoded import EncodedTable, QuasiColumn
+from hushtable.table.coded_columns import QuasiColumn
+from hushtable.table.encoded import EncodedTable
 from hushtable.utility.summary import measure_all
 
 COLUMNS = ("sex", "age", "race", "marital-status", "education", "native-country", "workclass", "occupation",

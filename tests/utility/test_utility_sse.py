@@ -9,7 +9,7 @@ from support_utility import comparisons, make_coded, make_comparison, rows_of
 from hushtable.release.forms.intervals import Ranges
 from hushtable.release.forms.sets import Sets
 from hushtable.schema.columns import Kind
-from hushtable.table.encoded import numbers_of
+from hushtable.table.coded_columns import numbers_of
 from hushtable.utility.sse import SquaredError
 
 

@@ -14,8 +14,6 @@ from typing import Any
 
 from hushtable.errors import UsageError
 
-__all__ = ["AllowedFolders"]
-
 
 @dataclass(frozen=True)
 class AllowedFolders:

@@ -25,8 +25,6 @@ if TYPE_CHECKING:
     from hushtable.policy.preflight import PolicyProblem
     from hushtable.release.cautions import Caution
 
-__all__ = ["Column", "Count", "Item", "PolicyNumber", "Prose", "Share", "Word", "columns_of", "render"]
-
 Item: TypeAlias = Union[
     "Word", "Column", "Count", "Share", "PolicyNumber", "Prose", bool, Sequence["Item"], Mapping[str, "Item"], None
 ]

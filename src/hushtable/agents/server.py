@@ -13,8 +13,6 @@ from hushtable.agents.tools import TOOLS, Desk
 if TYPE_CHECKING:
     from mcp.server.lowlevel import Server
 
-__all__ = ["make_server", "serve"]
-
 _INSTRUCTIONS = (
     "Anonymize tables about people. You never see a cell of a table: replies contain roles, kinds, rounded counts and "
     "shares, names of columns and settings of policies. Begin with 'profile', then 'draft', 'check' and 'run'. "

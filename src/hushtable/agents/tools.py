@@ -23,8 +23,6 @@ if TYPE_CHECKING:
     from hushtable.registry import Registry
     from hushtable.release.cautions import Caution
 
-__all__ = ["TOOLS", "Desk", "Tool"]
-
 _MOST_SETTINGS = 60
 _SUBSETS = 5
 _TEXT: dict[str, Any] = {"type": "string"}
@@ -112,7 +110,7 @@ class Desk:
     access : AllowedFolders
     floor : int
         Numbers of people below it are not shown.
-    cancelled : callable
+    canceled : callable
         Checked now and then; returns whether to stop.
 
     Examples
@@ -124,10 +122,10 @@ class Desk:
     ({'error': 'refused', 'code': 'outside', 'columns': [], 'lines': []}, True)
     """
 
-    def __init__(self, access: AllowedFolders, floor: int, cancelled: Callable[[], bool] = lambda: False) -> None:
+    def __init__(self, access: AllowedFolders, floor: int, canceled: Callable[[], bool] = lambda: False) -> None:
         self._access = access
         self._floor = floor
-        self._cancelled = cancelled
+        self._cancelled = canceled
         self._columns: tuple[str, ...] = ()
 
     def answer(self, name: str, arguments: Mapping[str, Any] | None) -> tuple[Item, bool]:
@@ -159,7 +157,7 @@ class Desk:
         if self._cancelled():
             from hushtable.errors import Cancelled
 
-            raise Cancelled("Cancelled.")
+            raise Cancelled("Canceled.")
 
     def _table(self, given: str) -> pa.Table:
         """Read a table; refuse one whose first line may be a record, since its cells would become column names."""
@@ -216,7 +214,7 @@ class Desk:
         models: Sequence[Mapping[str, Any]] | None = None, algorithm: str | None = None,
         suppression: float | None = None,
     ) -> Item:  # fmt: skip
-        from hushtable.io.files import atomic_write_text
+        from hushtable.io.atomic import atomic_write_text
         from hushtable.policy.policy import Policy
         from hushtable.policy.starter import starter_policy
         from hushtable.schema.profile import profile

@@ -8,8 +8,6 @@ from dataclasses import dataclass
 from hushtable.arrays import BoolArray, IntArray
 from hushtable.table.stats import Key
 
-__all__ = ["Counterfeits", "Earlier"]
-
 
 @dataclass(frozen=True)
 class Earlier:

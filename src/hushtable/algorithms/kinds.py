@@ -15,8 +15,6 @@ from hushtable.table.encoded import EncodedTable
 from hushtable.table.reference import Reference
 from hushtable.table.stats import GroupStats, Key
 
-__all__ = ["Kinds", "add_groups", "helpful"]
-
 _CHUNK = 1 << 24
 """Maximum number of entries of a (group x value) matrix in memory."""
 

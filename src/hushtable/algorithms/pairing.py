@@ -10,8 +10,6 @@ from hushtable.arrays import BoolArray, IntArray
 from hushtable.table.coins import Coins
 from hushtable.table.stats import GroupStats
 
-__all__ = ["pair_up"]
-
 
 def pair_up(
     stats: GroupStats, satisfied: Callable[[GroupStats], BoolArray], extra: float, coins: Coins, floor: int = 0

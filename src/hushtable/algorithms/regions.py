@@ -13,8 +13,6 @@ import numpy as np
 
 from hushtable.arrays import AnyArray, IntArray
 
-__all__ = ["CutTree", "TreeBuilder"]
-
 
 @dataclass(frozen=True)
 class CutTree:

@@ -14,9 +14,8 @@ import numpy as np
 from hushtable.algorithms.base import Partition, Problem
 from hushtable.arrays import AnyArray, BoolArray, FloatArray, IntArray
 from hushtable.kernels.grouping import group_rows
-from hushtable.table.encoded import SCALE, EncodedTable
-
-__all__ = ["shave"]
+from hushtable.table.coded_columns import SCALE
+from hushtable.table.encoded import EncodedTable
 
 ROUNDS = 8
 

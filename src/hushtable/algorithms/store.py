@@ -28,8 +28,6 @@ if TYPE_CHECKING:
     from hushtable.algorithms.kinds import Kinds
     from hushtable.table.coins import Coins
 
-__all__ = ["BranchCounts", "Brought", "Division", "FarStore", "Groups", "LevelCounts", "Rolled", "TupleStore"]
-
 
 class TupleStore(Protocol):
     """A table as combinations of values with weights."""

@@ -15,8 +15,6 @@ from hushtable.arrays import BoolArray
 from hushtable.models.base import SensitiveModel
 from hushtable.table.stats import GroupStats
 
-__all__ = ["trim"]
-
 STEPS = 256
 """The budget is spent in at most this many steps."""
 

@@ -9,6 +9,7 @@ release, and never contains a value of a record.
 from __future__ import annotations
 
 import html
+import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -17,13 +18,12 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 import numpy as np
 
 from hushtable.arrays import FloatArray
-from hushtable.attacks.confidence import wilson
 from hushtable.attacks.view import View
 from hushtable.errors import UsageError, did_you_mean
 from hushtable.io.grids import html_grid
 from hushtable.models.base import compare
 from hushtable.params import Parametrised
-from hushtable.table.encoded import SensitiveColumn
+from hushtable.table.coded_columns import SensitiveColumn
 from hushtable.table.stats import Histogram
 
 if TYPE_CHECKING:
@@ -256,3 +256,36 @@ class SensitiveAttack(Attack, ABC):
             **({"greatest belief": float(found.max(initial=0.0))} if also is None else also(histogram)),
         }
         return self.result(targets, attacked, int(whole.units[hit_whole].sum()) / targets, counts)
+
+
+# Confidence of a success rate: Wilson's interval.
+#
+# References
+# ----------
+# E. Wilson, "Probable inference, the law of succession, and statistical inference", 1927.
+
+
+Z95 = 1.959963984540054
+"""The standard normal quantile of a two-sided 95% interval."""
+
+
+def wilson(successes: float, targets: int, z: float = Z95) -> tuple[float, float]:
+    """Return the interval that contains the true rate in 95% of repetitions; [0, 1] if nothing was tried.
+
+    Examples
+    --------
+    >>> [round(end, 4) for end in wilson(0, 10)]
+    [0.0, 0.2775]
+    >>> [round(end, 4) for end in wilson(5, 10)]
+    [0.2366, 0.7634]
+    >>> wilson(0, 0)
+    (0.0, 1.0)
+    """
+    if targets == 0:
+        return 0.0, 1.0
+    rate = successes / targets
+    scale = 1.0 + z * z / targets
+    centre = (rate + z * z / (2 * targets)) / scale
+    half = z / scale * math.sqrt(rate * (1.0 - rate) / targets + z * z / (4.0 * targets * targets))
+    # rounding must not push a certain end past the rate itself
+    return max(min(centre - half, rate), 0.0), min(max(centre + half, rate), 1.0)

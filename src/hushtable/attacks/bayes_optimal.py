@@ -40,11 +40,9 @@ from hushtable.models.bayes_optimal import BayesOptimal as Model
 from hushtable.models.bayes_optimal import Beliefs
 from hushtable.params import Between
 from hushtable.release.recode import class_numbers
-from hushtable.table.encoded import SensitiveColumn
+from hushtable.table.coded_columns import SensitiveColumn
 from hushtable.table.reference import Attribute, Reference
 from hushtable.table.stats import GroupStats, Histogram
-
-__all__ = ["PROBABILITY", "BayesOptimalAttack"]
 
 PROBABILITY = "probability"
 """The column of a background table that contains f."""

@@ -39,8 +39,6 @@ from hushtable.kernels.grouping import number_rows
 from hushtable.params import AtLeast
 from hushtable.release.forms.base import Cells
 
-__all__ = ["CombinatorialRefinement", "plausible_leaves"]
-
 _MOST_LEAVES = 64
 _MOST_UNKNOWNS = 512
 

@@ -31,9 +31,7 @@ from hushtable.attacks.view import View
 from hushtable.errors import UsageError
 from hushtable.hierarchy.base import Coded
 from hushtable.kernels.grouping import number_rows
-from hushtable.table.encoded import SensitiveColumn
-
-__all__ = ["Composition"]
+from hushtable.table.coded_columns import SensitiveColumn
 
 
 @dataclass(frozen=True)

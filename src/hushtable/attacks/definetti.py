@@ -28,10 +28,8 @@ from hushtable.attacks.base import AttackResult, SensitiveAttack
 from hushtable.attacks.view import View
 from hushtable.errors import UsageError
 from hushtable.params import AtLeast
-from hushtable.table.encoded import QuasiColumn
+from hushtable.table.coded_columns import QuasiColumn
 from hushtable.table.stats import Histogram
-
-__all__ = ["DeFinetti"]
 
 _PARTS = 32
 _MOST_PAIRS = 20_000_000

@@ -35,8 +35,6 @@ from hushtable.kernels.grouping import number_rows
 from hushtable.release.forms.base import Cells
 from hushtable.release.guards.downcoding import DowncodingGuard
 
-__all__ = ["Downcoding"]
-
 
 @dataclass(frozen=True)
 class Downcoding(Attack):

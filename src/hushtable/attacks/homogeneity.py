@@ -27,8 +27,6 @@ from hushtable.attacks.people import People, outsiders, scored
 from hushtable.attacks.view import View
 from hushtable.table.stats import Histogram
 
-__all__ = ["Homogeneity", "agreed"]
-
 
 def agreed(view: View, people: People, histogram: Histogram) -> IntArray:
     """Return the one value that all records of all classes that cover a person share; -1 if there is none.

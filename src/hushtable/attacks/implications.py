@@ -29,8 +29,6 @@ from hushtable.models.privacy_skyline import struck_out
 from hushtable.params import AtLeast, Between
 from hushtable.table.stats import Histogram
 
-__all__ = ["Implications", "believed"]
-
 
 def believed(histogram: Histogram, k: int) -> FloatArray:
     """Return, for every entry, the belief that one of its people has its value, given the k true implications.

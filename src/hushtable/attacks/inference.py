@@ -29,8 +29,6 @@ from hushtable.params import AtLeast
 from hushtable.release.comparison import RowComparison
 from hushtable.utility.classification import Task
 
-__all__ = ["Inference"]
-
 
 @dataclass(frozen=True)
 class Inference(SensitiveAttack):

@@ -29,8 +29,6 @@ from hushtable.params import AtLeast, Positive
 from hushtable.table.kernel_estimate import estimate
 from hushtable.table.stats import Histogram
 
-__all__ = ["KernelPrior"]
-
 _UNIT = 1 << 40
 
 

@@ -43,11 +43,10 @@ from hushtable.models.base import SensitiveModel, Stat
 from hushtable.models.compose import AllOf
 from hushtable.params import AtLeast
 from hushtable.release.settle import group_and_recode, settle
+from hushtable.table.coded_columns import SensitiveColumn
 from hushtable.table.coins import Coins
-from hushtable.table.encoded import EncodedTable, SensitiveColumn
+from hushtable.table.encoded import EncodedTable
 from hushtable.table.stats import GroupStats, Histogram, Key
-
-__all__ = ["KnownAlgorithm"]
 
 _WORK = 2_000_000
 """Total number of replayed records if the number of worlds is not given; from 24 to 240 worlds."""
@@ -101,7 +100,7 @@ class KnownAlgorithm(SensitiveAttack):
         value, group = view.truth(column), view.labels[view.released]
         promise = _promised(view.model, histogram, column, view)
         guess = modes(histogram)[group]
-        told: IntArray = np.arange(len(value))
+        guessed: IntArray = np.arange(len(value))
         tried = kept = 0
         if view.model.histogram_keys():
             walk, draw = _Walk(view), _Draw(view.seed)
@@ -109,9 +108,9 @@ class KnownAlgorithm(SensitiveAttack):
             people = np.concatenate([slots[slots >= 0] for slots in walk.slots])
             rows = people[np.sort(draw.shuffled(len(people))[: max(1, tried // 8)])]
             fates, kept = _fates(walk, view, column, rows, tried, draw)
-            told = np.searchsorted(view.released, rows)
-            guess[told] = _believed(fates, guess[told])
-        openly = float((histogram.max(histogram.units) / np.maximum(histogram.totals(), 1))[group[told]].mean())
+            guessed = np.searchsorted(view.released, rows)
+            guess[guessed] = _believed(fates, guess[guessed])
+        openly = float((histogram.max(histogram.units) / np.maximum(histogram.totals(), 1))[group[guessed]].mean())
         counts = {
             **view.base_counts(),
             "worlds tried": tried,
@@ -119,7 +118,10 @@ class KnownAlgorithm(SensitiveAttack):
             "right by the published shares alone, expected": openly,
         }
         return self.result(
-            len(told), int(np.count_nonzero(guess[told] == value[told])), float(promise[group[told]].mean()), counts
+            len(guessed),
+            int(np.count_nonzero(guess[guessed] == value[guessed])),
+            float(promise[group[guessed]].mean()),
+            counts,
         )
 
 

@@ -30,9 +30,6 @@ from hushtable.attacks.view import View
 from hushtable.errors import UsageError, did_you_mean
 from hushtable.params import AtLeast
 
-__all__ = ["Linkability"]
-
-
 _AT_ONCE = 1 << 12
 """Number of classes whose covers are multiplied at once: a few reused megabytes instead of new gigabytes."""
 

@@ -45,8 +45,6 @@ from hushtable.release.forms.base import Cells
 from hushtable.release.recode import class_numbers
 from hushtable.table.coded_columns import scaled_numbers
 
-__all__ = ["Linkage", "distances", "lowest", "nearest_classes", "sample"]
-
 
 def sample(view: View, n: int, stream: str) -> IntArray:
     """Draw at most n released records without replacement, independent of the input's order."""

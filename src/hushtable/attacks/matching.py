@@ -17,8 +17,6 @@ from hushtable.attacks.people import People, Unseen
 from hushtable.attacks.view import View
 from hushtable.release.forms.base import Cells
 
-__all__ = ["candidates", "covering", "match_chunks"]
-
 _AT_ONCE = 1 << 22
 """Number of pairs of a person and a class that are compared at once."""
 

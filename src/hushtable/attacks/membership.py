@@ -33,8 +33,6 @@ from hushtable.attacks.view import View
 from hushtable.errors import UsageError
 from hushtable.params import AtLeast
 
-__all__ = ["Membership"]
-
 
 @dataclass(frozen=True)
 class Membership(Attack):

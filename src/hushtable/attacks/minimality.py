@@ -36,10 +36,8 @@ from hushtable.kernels.grouping import group_rows
 from hushtable.models.base import Stat
 from hushtable.params import AtLeast
 from hushtable.release.guards.minimality import MinimalityGuard
-from hushtable.table.encoded import SensitiveColumn
+from hushtable.table.coded_columns import SensitiveColumn
 from hushtable.table.stats import Histogram
-
-__all__ = ["Minimality", "median_sides", "modes"]
 
 
 def median_sides(codes: IntArray, groups: IntArray, n_groups: int) -> IntArray:
@@ -116,8 +114,8 @@ class Minimality(SensitiveAttack):
         informed = (forced > 0) & (forced < self.worlds)
         guess = modes(histogram)[group]
         person, dealt, times = _counted(tally, column.coded.size)
-        told = informed[group[person]]
-        person, dealt, times = person[told], dealt[told], times[told]
+        informative = informed[group[person]]
+        person, dealt, times = person[informative], dealt[informative], times[informative]
         entries = histogram.groups * column.coded.size + histogram.values
         share = histogram.shares()[np.searchsorted(entries, group[person] * column.coded.size + dealt)]
         mode_times = np.zeros(records, dtype=np.int64)

@@ -30,8 +30,6 @@ from hushtable.models.base import compare
 from hushtable.params import AtLeast, Between, Positive
 from hushtable.table.stats import Histogram
 
-__all__ = ["Negation", "belief_after", "diversity"]
-
 
 def belief_after(histogram: Histogram, n: int) -> FloatArray:
     """Return, for every entry, the belief in its value after the n most frequent other values are excluded.

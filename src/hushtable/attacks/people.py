@@ -24,8 +24,6 @@ from hushtable.io.frames import to_arrow
 from hushtable.io.text import is_text
 from hushtable.schema.parse import convert
 
-__all__ = ["People", "Unseen", "outsiders", "scored"]
-
 _NOBODY = -1
 
 

@@ -7,13 +7,10 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, fields
 from typing import Any
 
-from hushtable.attacks.base import Attack, AttackResult
-from hushtable.attacks.confidence import wilson
+from hushtable.attacks.base import Attack, AttackResult, wilson
 from hushtable.attacks.view import View
 from hushtable.registry import attacks
 from hushtable.release.released import Released
-
-__all__ = ["SampledResult", "play"]
 
 _log = logging.getLogger(__package__)
 

@@ -28,8 +28,6 @@ from hushtable.attacks.people import People, outsiders, scored
 from hushtable.attacks.view import View
 from hushtable.errors import UsageError
 
-__all__ = ["Similarity"]
-
 
 @dataclass(frozen=True)
 class Similarity(SensitiveAttack):

@@ -30,8 +30,6 @@ from hushtable.attacks.view import View
 from hushtable.kernels.grouping import group_rows
 from hushtable.params import AtLeast
 
-__all__ = ["SinglingOut", "isolation"]
-
 
 def isolation(weight: FloatArray, n: int) -> FloatArray:
     """Return the probability that exactly one of n people fits a description that fits each with this probability.

@@ -25,8 +25,6 @@ from hushtable.models.base import compare
 from hushtable.params import Between, Positive
 from hushtable.table.stats import Histogram
 
-__all__ = ["Skewness"]
-
 
 @dataclass(frozen=True)
 class Skewness(SensitiveAttack):

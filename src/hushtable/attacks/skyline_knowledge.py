@@ -23,8 +23,6 @@ from hushtable.attacks.view import View
 from hushtable.models.privacy_skyline import beliefs
 from hushtable.params import AtLeast, Between
 
-__all__ = ["SkylineKnowledge"]
-
 
 @dataclass(frozen=True)
 class SkylineKnowledge(SensitiveAttack):

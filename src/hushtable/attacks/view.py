@@ -27,14 +27,13 @@ from hushtable.release.forms.base import Cells
 from hushtable.release.forms.bucket import cells_of_buckets
 from hushtable.release.guard import Guard
 from hushtable.schema.columns import Role
-from hushtable.table.encoded import EncodedTable, SensitiveColumn
+from hushtable.table.coded_columns import SensitiveColumn
+from hushtable.table.encoded import EncodedTable
 from hushtable.table.stats import Histogram
 from hushtable.treatments.treating import looked_up, prepared
 
 if TYPE_CHECKING:
     from hushtable.release.released import Released
-
-__all__ = ["View"]
 
 
 @dataclass(frozen=True)

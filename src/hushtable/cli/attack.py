@@ -18,8 +18,6 @@ if TYPE_CHECKING:
     from hushtable.attacks.base import AttackResult
     from hushtable.engines.release import Release
 
-__all__ = ["attack", "keep_freed_memory", "print_attacks"]
-
 Background = Annotated[
     str | None,
     typer.Option(

@@ -11,8 +11,6 @@ from hushtable.cli.options import AsJson, Query, SqlTable, names
 if TYPE_CHECKING:
     from rich.console import Console
 
-__all__ = ["audit"]
-
 
 def audit(
     data: Annotated[

@@ -15,8 +15,6 @@ if TYPE_CHECKING:
     from hushtable.params import Parametrised
     from hushtable.registry import Registry
 
-__all__ = ["LISTS", "listing", "show"]
-
 LISTS = {
     "models": ("privacy models", "models: [{entry}]"),
     "algorithms": ("algorithms", "algorithm: {entry}"),

@@ -16,8 +16,6 @@ if TYPE_CHECKING:
 
     from hushtable.policy.preflight import PolicyProblem, Preflight
 
-__all__ = ["check"]
-
 
 def check(
     policy_file: PolicyFile,

@@ -20,8 +20,6 @@ if TYPE_CHECKING:
     from hushtable.comparison.outcomes import Outcomes
     from hushtable.comparison.spec import Spec
 
-__all__ = ["ChartFormat", "compare"]
-
 _SHOWN = 40
 
 
@@ -84,8 +82,8 @@ def compare(
     from hushtable.cli.output import deliver
     from hushtable.cli.progress import counting_bar
     from hushtable.cli.signals import nearly_done, when_cancelled
+    from hushtable.comparison.outcomes import RESULTS, save_outcomes
     from hushtable.comparison.run import compare as run_comparison
-    from hushtable.comparison.save import RESULTS, save_outcomes
     from hushtable.comparison.spec import load_spec
     from hushtable.io.sources import read_tables
 
@@ -116,14 +114,14 @@ def compare(
         )
         files = save_outcomes(found, output, chart.value)
     nearly_done()
-    deliver({**_told(found), "files": files}, as_json, lambda to: _text(to, found, output, spec))
+    deliver({**_shown(found), "files": files}, as_json, lambda to: _text(to, found, output, spec))
 
 
-def _told(found: Outcomes) -> dict[str, Any]:
-    told = found.as_dict()
+def _shown(found: Outcomes) -> dict[str, Any]:
+    shown = found.as_dict()
     # every setting's whole policy is in comparison.json
-    told["rows"] = [{name: value for name, value in row.items() if name != "policy"} for row in told["rows"]]
-    return told
+    shown["rows"] = [{name: value for name, value in row.items() if name != "policy"} for row in shown["rows"]]
+    return shown
 
 
 def _cores() -> int:

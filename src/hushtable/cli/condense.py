@@ -13,8 +13,6 @@ from hushtable.errors import counted
 if TYPE_CHECKING:
     from rich.console import Console
 
-__all__ = ["condense"]
-
 _File = Annotated[
     Path,
     typer.Option("--output", "-o", metavar="FILE", help="The file to write: .csv or .parquet.", show_default=False),

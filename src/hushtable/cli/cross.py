@@ -16,8 +16,6 @@ if TYPE_CHECKING:
 
     from hushtable.reproduce.cross import CrossResult
 
-__all__ = ["cross"]
-
 
 def cross(
     rows: Annotated[int, typer.Option("--rows", min=50, metavar="N", help="Number of records of Adult.")] = 1000,
@@ -48,8 +46,7 @@ def cross(
     from hushtable.cli.progress import counting_bar
     from hushtable.errors import OutputError, UsageError
     from hushtable.io.atomic import atomic_write_text
-    from hushtable.reproduce.cross import SETTINGS, cross_cells
-    from hushtable.reproduce.cross_page import cross_page
+    from hushtable.reproduce.cross import SETTINGS, cross_cells, cross_page
 
     chosen = registered(models, registry.models) or list(SETTINGS)
     used = registered(algorithms, registry.algorithms) or list(registry.algorithms)
@@ -69,10 +66,10 @@ def cross(
     except OSError:
         raise OutputError(f"The folder {str(output)!r} cannot be created.", hint="Choose another one.") from None
     page, data = output / "cross.html", output / "cross.json"
-    told = [cell.as_dict() for cell in cells]
+    shown = [cell.as_dict() for cell in cells]
     atomic_write_text(page, cross_page(cells, rows=rows, seconds=seconds))
-    atomic_write_text(data, json.dumps({"rows": rows, "seconds": seconds, "cells": told}, indent=1) + "\n")
-    found = {"rows": rows, "seconds": seconds, "cells": told, "files": [page, data]}
+    atomic_write_text(data, json.dumps({"rows": rows, "seconds": seconds, "cells": shown}, indent=1) + "\n")
+    found = {"rows": rows, "seconds": seconds, "cells": shown, "files": [page, data]}
     deliver(found, as_json, lambda to: _text(to, cells, [page, data]))
 
 

@@ -16,8 +16,6 @@ if TYPE_CHECKING:
     from hushtable.engines.release import Release
     from hushtable.engines.verdict import Verdict
 
-__all__ = ["demo"]
-
 _FILES = ("patients.csv", "policy.yaml", "release", "release.private", "report.html", "report.json")
 
 
@@ -38,7 +36,8 @@ def demo(
     from hushtable.cli.progress import progress_bar
     from hushtable.cli.signals import nearly_done
     from hushtable.datasets.patients import patients, patients_policy
-    from hushtable.io.files import atomic_folder, read_table, write_table
+    from hushtable.io.atomic import atomic_folder
+    from hushtable.io.files import read_table, write_table
     from hushtable.policy.files import load_policy
     from hushtable.policy.policy import Policy
 

@@ -13,8 +13,6 @@ if TYPE_CHECKING:
 
     from hushtable.release.explain.explanation import Explanation
 
-__all__ = ["explain"]
-
 
 def explain(
     folder: ReleaseFolder,
@@ -48,5 +46,5 @@ def _print(to: Console, found: list[Explanation]) -> None:
             to.print()
         for sentence in one.sentences:
             put(to, sentence)
-        for line in one.told:
+        for line in one.changes:
             bullet(to, line)

@@ -16,8 +16,6 @@ if TYPE_CHECKING:
 
     from hushtable.engines.release import Release
 
-__all__ = ["explore", "parse_levels"]
-
 
 def parse_levels(text: str) -> dict[str, int]:
     """Parse levels from the command line.

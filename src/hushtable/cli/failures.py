@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import json
 import logging
 import os
+import sys
 import traceback
 from collections.abc import Mapping
+from datetime import UTC, datetime
+from typing import Any
 
 import typer
 
@@ -13,8 +17,6 @@ from hushtable.cli import output
 from hushtable.cli.output import console, print_json, put
 from hushtable.errors import DEBUG, Cancelled
 from hushtable.failures import failure
-
-__all__ = ["fail"]
 
 # typer carries its own copy of click's exceptions in later versions, so they are found through what it exports
 _ClickUsage = typer.BadParameter.__mro__[1]
@@ -41,10 +43,10 @@ def _report(said: Mapping[str, str], as_json: bool) -> None:
         print_json(said)
         return
     to = console(stderr=True, error=True)
-    cancelled = said["code"] == Cancelled.default_code
-    message = said["message"] if cancelled else f"Error: {said['message']}"
+    canceled = said["code"] == Cancelled.default_code
+    message = said["message"] if canceled else f"Error: {said['message']}"
     # whole sentences in a pipe or a log, where lines are searched
-    put(to, message, style="yellow" if cancelled else "bold red", wrap=to.is_terminal)
+    put(to, message, style="yellow" if canceled else "bold red", wrap=to.is_terminal)
     if said["hint"]:
         put(to, said["hint"], wrap=to.is_terminal)
 
@@ -57,3 +59,42 @@ def _usage(error: BaseException) -> dict[str, str]:
     message = " ".join((error.format_message() if hasattr(error, "format_message") else str(error)).split())
     hint = f"See '{command} --help'." if isinstance(error, _ClickUsage) else ""
     return {"error": "UsageError", "code": "usage", "message": message, "hint": hint}
+
+
+# what every record has; all else was given with "extra"
+_OWN = frozenset(vars(logging.makeLogRecord({}))) | {"message", "asctime"}
+
+
+class JsonLines(logging.Formatter):
+    """One JSON object per line: time, level, logger, message, and the record's extra fields.
+
+    Examples
+    --------
+    >>> record = logging.makeLogRecord({"name": "hushtable.engines", "levelname": "INFO", "msg": "verified", "rows": 5})
+    >>> json.loads(JsonLines().format(record))["rows"]
+    5
+    """
+
+    def format(self, record: logging.LogRecord) -> str:
+        """Return a line, without tracebacks, since they may quote values."""
+        said: dict[str, Any] = {
+            "time": datetime.fromtimestamp(record.created, UTC).isoformat(timespec="milliseconds"),
+            "level": record.levelname.lower(),
+            "logger": record.name,
+            "message": record.getMessage(),
+        }
+        said |= {name: value for name, value in vars(record).items() if name not in _OWN}
+        return json.dumps(said, default=str)
+
+
+def configure(*, quiet: bool, as_json: bool) -> None:
+    """Send hushtable's log records to stderr as JSON, or only errors; without either option, keep Python's default."""
+    logger = logging.getLogger("hushtable")
+    output.quiet, output.logged = quiet, as_json
+    logger.handlers = []
+    logger.propagate = not as_json
+    logger.setLevel(logging.INFO if as_json else logging.ERROR if quiet else logging.NOTSET)
+    if as_json:
+        handler = logging.StreamHandler(sys.stderr)
+        handler.setFormatter(JsonLines())
+        logger.addHandler(handler)

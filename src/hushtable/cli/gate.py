@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -16,13 +16,14 @@ from hushtable.cli.options import AsJson
 if TYPE_CHECKING:
     from rich.console import Console
 
+    from hushtable.linked.policy import LinkedPolicy
+    from hushtable.linked.verify import LinkedVerification
     from hushtable.policy.policy import Policy
-
-__all__ = ["gate"]
+    from hushtable.release.verify import Verification
 
 # what the error codes of a verification mean here: the table shows what the policy withholds
 _WITHHELD = frozenset({"leaked-columns"})
-_POLICY = (re.compile(r"^columns:", re.MULTILINE), re.compile(r"^models:", re.MULTILINE))
+_POLICY = (re.compile(r"^(columns|tables):", re.MULTILINE), re.compile(r"^models:", re.MULTILINE))
 
 
 @dataclass(frozen=True)
@@ -30,15 +31,40 @@ class _FoundPolicy:
     """A policy found in the tree."""
 
     file: Path
-    policy: Policy
+    policy: Policy | LinkedPolicy
+    folders: dict[Path, LinkedVerification] = field(default_factory=dict)
 
-    def is_about(self, columns: frozenset[str]) -> bool:
-        """Whether a table has all quasi-identifiers, or an identifier and any other column of the policy."""
+    def is_about(self, table: Path, columns: frozenset[str]) -> bool:
+        """Whether a table has all quasi-identifiers, or an identifier and any other column of the policy.
+
+        For a policy of linked tables: whether it has the name and a column of one of them.
+        """
+        from hushtable.policy.policy import Policy
         from hushtable.schema.columns import Role
 
+        if not isinstance(self.policy, Policy):
+            own = self.policy.tables.get(_table_name(table))
+            return own is not None and bool(set(own.columns) & columns)
         quasi, names = set(self.policy.named(Role.QUASI)), set(self.policy.named(Role.IDENTIFIER))
         others = set(self.policy.columns) - names
         return bool(quasi and quasi <= columns) or bool(names & columns and others & columns)
+
+    def verified(self, table: Path) -> Verification | LinkedVerification:
+        """Verify a table, or a linked table with the others of its folder."""
+        from hushtable.policy.policy import Policy
+
+        if isinstance(self.policy, Policy):
+            from hushtable.api import verify
+
+            return verify(table, self.policy)
+        if table.parent not in self.folders:
+            from hushtable.io.files import is_table_file
+            from hushtable.linked.sources import read_linked
+            from hushtable.linked.verify import verify_linked
+
+            here = [f for f in table.parent.iterdir() if is_table_file(f) and _table_name(f) in self.policy.tables]
+            self.folders[table.parent] = verify_linked(read_linked(sorted(here), self.policy), self.policy)
+        return self.folders[table.parent]
 
 
 def gate(
@@ -57,10 +83,11 @@ def gate(
 ) -> None:
     """Check every table against the policies in the tree. Exits with 1 if a table violates a policy.
 
-    A policy applies to a table that has all its quasi-identifiers, or an identifier and another column. The nearest
-    policies apply: those in the table's folder, else in the folder above it, and so on; else any policy in the tree.
-    Tables that no policy applies to pass. Hidden folders and private companions (*.private) are not searched; naming a
-    file of a companion is an error.
+    A policy applies to a table that has all its quasi-identifiers, or an identifier and another column; a policy of
+    linked tables, to the files that have the names of its tables, which are verified together. The nearest policies
+    apply: those in the table's folder, else in the folder above it, and so on; else any policy in the tree. Tables that
+    no policy applies to pass. Hidden folders and private companions (*.private) are not searched; naming a file of a
+    companion is an error.
     """
     from hushtable.cli.output import deliver
     from hushtable.cli.progress import waiting
@@ -88,14 +115,14 @@ def _walk(folder: Path) -> Iterator[Path]:
         yield from (Path(place, name) for name in sorted(files))
 
 
-def _policies(root: Path) -> Iterator[tuple[Path, Policy]]:
-    from hushtable.policy.files import load_policy
+def _policies(root: Path) -> Iterator[tuple[Path, Policy | LinkedPolicy]]:
+    from hushtable.linked.policy import read_policy
 
     for file in _walk(root):
         if file.suffix in (".yaml", ".yml"):
             text = file.read_text(encoding="utf-8", errors="replace")
             if all(pattern.search(text) for pattern in _POLICY):
-                yield file, load_policy(file)
+                yield file, read_policy(file)
 
 
 def _tables(given: Sequence[Path]) -> Iterator[Path]:
@@ -109,7 +136,7 @@ def _tables(given: Sequence[Path]) -> Iterator[Path]:
 
 def _nearest(table: Path, known: Sequence[_FoundPolicy], columns: frozenset[str]) -> list[_FoundPolicy]:
     """Return the policies that apply to a table."""
-    about = [one for one in known if one.is_about(columns)]
+    about = [one for one in known if one.is_about(table, columns)]
     for folder in table.resolve().parents:
         if own := [one for one in about if one.file.resolve().parent == folder]:
             return own
@@ -118,7 +145,6 @@ def _nearest(table: Path, known: Sequence[_FoundPolicy], columns: frozenset[str]
 
 def _judged(table: Path, known: Sequence[_FoundPolicy]) -> Iterator[dict[str, Any]]:
     """Yield the verdict on a table under each policy that applies to it."""
-    from hushtable.api import verify
     from hushtable.errors import HushtableError, VerificationError
     from hushtable.io.files import column_names
 
@@ -140,11 +166,16 @@ def _judged(table: Path, known: Sequence[_FoundPolicy]) -> Iterator[dict[str, An
     for one in _nearest(table, known, columns):
         state, reason = "holds", ""
         try:
-            verify(table, one.policy).raise_if_violated()
+            one.verified(table).raise_if_violated()
         except HushtableError as error:
             broken = isinstance(error, VerificationError) or error.code in _WITHHELD
             state, reason = "violated" if broken else "unverified", error.message
         yield {"table": table, "policy": one.file, "verdict": state, "reason": reason}
+
+
+def _table_name(file: Path) -> str:
+    """The linked table that a file holds."""
+    return file.name.split(".")[0]
 
 
 def _is_private(file: Path) -> bool:

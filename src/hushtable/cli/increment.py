@@ -14,8 +14,6 @@ if TYPE_CHECKING:
 
     from hushtable.policy.policy import Policy
 
-__all__ = ["increment"]
-
 
 def increment(
     folder: Annotated[

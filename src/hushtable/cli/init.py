@@ -18,8 +18,6 @@ if TYPE_CHECKING:
     from hushtable.release.cautions import Caution
     from hushtable.schema.profile import Profile
 
-__all__ = ["init"]
-
 _SHOWN = 3
 _NAMED = 6
 
@@ -56,7 +54,7 @@ def init(
     from hushtable.cli.output import deliver
     from hushtable.cli.progress import waiting
     from hushtable.errors import OutputError
-    from hushtable.io.files import atomic_write_text
+    from hushtable.io.atomic import atomic_write_text
     from hushtable.io.sources import read_tables
     from hushtable.io.urls import shown, source_of
     from hushtable.policy.policy import Policy
@@ -93,6 +91,7 @@ def _text(to: Console, found: Profile, warned: Sequence[Caution], data: str, out
     from hushtable.cli.verdict import print_cautions
     from hushtable.io.figures import number
     from hushtable.schema.columns import Role
+    from hushtable.schema.formats import MIXED_DATES
 
     put(to, f"{data}: {found.sizes()}.")
     rows = [
@@ -103,10 +102,11 @@ def _text(to: Console, found: Profile, warned: Sequence[Caution], data: str, out
     to.print()
     to.print(grid(names, rows, right=["distinct", "unique", "missing"], fold=["column", "likely role"]))
     to.print()
+    unclear = [c for c in found.columns if len(c.formats) > 1 or c.kind_reason == MIXED_DATES]
     for column in found.columns:
         if column.problem:
             bullet(to, f"{column.name}: {column.problem}", style="yellow")
-        if len(column.formats) > 1:
+        if column in unclear:
             bullet(to, f"{column.name}: {column.kind_reason}.", style="yellow")
     for column in found.columns:
         if column.hierarchy_reason and column.role is Role.QUASI:
@@ -124,8 +124,8 @@ def _text(to: Console, found: Profile, warned: Sequence[Caution], data: str, out
             "add a header line before it, because column names are published.",
             style="yellow",
         )
-    shown = any(c.problem or c.tokens or c.hierarchy_reason or len(c.formats) > 1 for c in found.columns)
-    if like or found.entity or shown:
+    shown = any(c.problem or c.tokens or c.hierarchy_reason for c in found.columns)
+    if like or found.entity or unclear or shown:
         to.print()
     _subsets(to, found)
     print_cautions(to, warned)

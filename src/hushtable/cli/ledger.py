@@ -17,8 +17,6 @@ if TYPE_CHECKING:
     from hushtable.ledger.ledger import Ledger
     from hushtable.ledger.verdict import LedgerVerdict
 
-__all__ = ["LedgerAction", "ledger"]
-
 
 class LedgerAction(StrEnum):
     """Actions on a ledger."""

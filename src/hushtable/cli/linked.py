@@ -18,11 +18,6 @@ if TYPE_CHECKING:
     from hushtable.linked.policy import LinkedPolicy
     from hushtable.linked.release import LinkedRelease
 
-__all__ = [
-    *("attack_linked", "check_linked", "is_linked_release", "measure_linked", "no_options", "opened_linked"),
-    *("init_linked", "refuse_given", "risk_linked", "run_linked", "sample_tables", "verify_folder"),
-]
-
 
 def is_linked_release(folder: Path | None) -> bool:
     """Return whether a folder holds a release of linked tables."""
@@ -68,7 +63,7 @@ def init_linked(data: str, output: Path, schema: str | None, people: str | None,
     """Draft a policy from the tables of a schema and their foreign keys."""
     from hushtable.cli.output import deliver, put
     from hushtable.cli.progress import waiting
-    from hushtable.io.files import atomic_write_text
+    from hushtable.io.atomic import atomic_write_text
     from hushtable.io.sql import read_schema, schema_address, schema_keys
     from hushtable.io.urls import shown
     from hushtable.linked.draft import draft_policy, join_tables
@@ -242,7 +237,7 @@ def risk_linked(
 ) -> None:
     """Assess how exposed people are by their attributes and events, before and after."""
     from hushtable.cli.output import deliver
-    from hushtable.cli.risk_words import print_risks
+    from hushtable.cli.risk import print_risks
 
     with opened_linked(folder, data, files) as (release, progress):
         progress(0.3, "counting combinations")

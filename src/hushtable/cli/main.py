@@ -20,8 +20,6 @@ import typer
 from hushtable.cli.signals import handled_signals, signalled
 from hushtable.errors import DEBUG, Cancelled
 
-__all__ = ["COMMANDS", "application", "main"]
-
 COMMANDS = (
     *("demo", "init", "check", "run", "explore", "verify", "gate", "audit", "compare", "suggest", "measure", "risk"),
     *("attack", "verdict", "price", "ledger", "pseudonyms", "increment", "sample", "condense", "report", "sign"),
@@ -84,7 +82,7 @@ def _guarded(command: Callable[..., None]) -> Callable[..., None]:
             command(*args, **kwargs)
             sys.stdout.flush()
         except KeyboardInterrupt:
-            raise Cancelled("Cancelled.", hint="Nothing was written.") from None
+            raise Cancelled("Canceled.", hint="Nothing was written.") from None
         except BrokenPipeError:
             raise _ReaderGone from None
 
@@ -157,8 +155,8 @@ def _without_logging(given: Sequence[str]) -> list[str]:
     """Remove ``--quiet`` and ``--log-json``, wherever they appear, and apply them."""
     quiet, as_json = "--quiet" in given, "--log-json" in given
     # a later call in the same process is configured again
-    if quiet or as_json or "hushtable.cli.logs" in sys.modules:
-        from hushtable.cli.logs import configure
+    if quiet or as_json or "hushtable.cli.failures" in sys.modules:
+        from hushtable.cli.failures import configure
 
         configure(quiet=quiet, as_json=as_json)
     return [word for word in given if word not in ("--quiet", "--log-json")]

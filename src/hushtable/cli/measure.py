@@ -11,8 +11,6 @@ from hushtable.cli.options import AsJson, Files, OnlyMeasures, Original, Release
 if TYPE_CHECKING:
     from rich.console import Console
 
-__all__ = ["measure"]
-
 
 def measure(
     folder: ReleaseFolder,

@@ -15,8 +15,6 @@ if TYPE_CHECKING:
 
     from hushtable.io.versions import WrittenFile
 
-__all__ = ["migrate"]
-
 
 def migrate(
     paths: Annotated[

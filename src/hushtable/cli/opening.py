@@ -12,8 +12,6 @@ if TYPE_CHECKING:
     from hushtable.engines.release import Release
     from hushtable.io.urls import Source
 
-__all__ = ["opened"]
-
 
 @contextmanager
 def opened(folder: Path, data: Sequence[Source], files: Path | None) -> Iterator[tuple[Release, Progress]]:

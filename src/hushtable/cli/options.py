@@ -11,29 +11,6 @@ import typer
 
 from hushtable.errors import UsageError
 
-__all__ = [
-    "AsJson",
-    "Data",
-    "ExpectNewPeople",
-    "FileFormat",
-    "Files",
-    "Folder",
-    "MaybeName",
-    "OnlyAttacks",
-    "OnlyMeasures",
-    "Original",
-    "OutputFormat",
-    "PolicyFile",
-    "Query",
-    "ReleaseFolder",
-    "Schema",
-    "Seed",
-    "SqlTable",
-    "names",
-    "no_schema",
-    "registered",
-]
-
 
 class OutputFormat(StrEnum):
     """File formats of a release."""

@@ -15,9 +15,6 @@ if TYPE_CHECKING:
     from rich.console import Console
     from rich.table import Table
 
-__all__ = ["bullet", "console", "deliver", "grid", "print_json", "put", "safe"]
-
-
 quiet = False
 """Whether to print only errors and ``--json`` output."""
 logged = False

@@ -11,8 +11,6 @@ if TYPE_CHECKING:
 
     from hushtable.engines.price import GuardPrice
 
-__all__ = ["price"]
-
 
 def price(
     folder: ReleaseFolder,

@@ -13,8 +13,6 @@ if TYPE_CHECKING:
     from rich.console import Console
     from rich.progress import Progress, ProgressColumn
 
-__all__ = ["counting_bar", "progress_bar", "waiting"]
-
 
 def _bar(to: Console, done: ProgressColumn) -> Progress:
     """A bar followed by what is done, the elapsed time and the time left."""
@@ -34,7 +32,7 @@ def _bar(to: Console, done: ProgressColumn) -> Progress:
 
 @contextmanager
 def progress_bar() -> Iterator[Callable[[float, str], None]]:
-    """Yield the ``progress`` callback of ``anonymize``; it raises if the user has cancelled."""
+    """Yield the ``progress`` callback of ``anonymize``; it raises if the user has canceled."""
     to = console(stderr=True)
     if not to.is_terminal or to.quiet:
         yield lambda share, what: raise_if_cancelled()
@@ -71,7 +69,7 @@ def waiting(what: str) -> Iterator[None]:
 
 @contextmanager
 def counting_bar(what: str) -> Iterator[Callable[[int, int], None]]:
-    """Yield a callback that reports (finished, total); it raises if the user has cancelled."""
+    """Yield a callback that reports (finished, total); it raises if the user has canceled."""
     to = console(stderr=True)
     if not to.is_terminal or to.quiet:
         yield lambda done, total: raise_if_cancelled()

@@ -13,8 +13,6 @@ from hushtable.cli.options import AsJson, Files, Original
 if TYPE_CHECKING:
     from rich.console import Console
 
-__all__ = ["PseudonymAction", "pseudonyms"]
-
 
 class PseudonymAction(StrEnum):
     """Actions on pseudonyms."""

@@ -16,8 +16,6 @@ if TYPE_CHECKING:
     from hushtable.io.urls import Source
     from hushtable.report.content.report import Report
 
-__all__ = ["report"]
-
 
 def report(
     folder: ReleaseFolder,
@@ -30,8 +28,8 @@ def report(
     ] = "general",
     threshold: Annotated[
         float | None,
-        typer.Option("--threshold", help="Risk above which a person is at risk. Defaults to the template's.",
-                     show_default=False),
+        typer.Option("--threshold", min=0, max=1, show_default=False,
+                     help="Risk above which a person is at risk. Defaults to the template's."),
     ] = None,
     attacks: Annotated[bool, typer.Option("--attacks/--no-attacks", help="Whether to attack the release.")] = True,
     only: OnlyAttacks = None,

@@ -16,8 +16,6 @@ if TYPE_CHECKING:
 
     from hushtable.reproduce.papers import Paper, Reproduction
 
-__all__ = ["reproduce"]
-
 
 def reproduce(
     paper: Annotated[
@@ -41,8 +39,7 @@ def reproduce(
     """Rerun a paper's experiments and compare the results with the published ones."""
     from hushtable.cli.output import deliver
     from hushtable.cli.signals import raise_if_cancelled
-    from hushtable.reproduce.papers import find_paper, paper_names
-    from hushtable.reproduce.running import reproduce_papers
+    from hushtable.reproduce.papers import find_paper, paper_names, reproduce_papers
 
     if paper is None:
         known = [find_paper(name) for name in paper_names()]

@@ -36,8 +36,6 @@ if TYPE_CHECKING:
     from hushtable.policy.policy import Policy
     from hushtable.release.cautions import Caution
 
-__all__ = ["Engine", "run"]
-
 
 class Engine(StrEnum):
     """Engine that does the work."""
@@ -210,7 +208,7 @@ def _also(
     from hushtable.io.urls import shown
 
     account = release.plan.account
-    found: dict[str, Any] = {} if account is None else {"ledger": account.told()}
+    found: dict[str, Any] = {} if account is None else {"ledger": account.public_summary()}
     if address is not None:
         found["published"] = shown(address)
     if warned is not None:

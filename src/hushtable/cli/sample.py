@@ -13,8 +13,6 @@ from hushtable.errors import counted
 if TYPE_CHECKING:
     from rich.console import Console
 
-__all__ = ["sample"]
-
 _File = Annotated[
     Path,
     typer.Option(

@@ -6,8 +6,6 @@ from typing import Annotated
 
 import typer
 
-__all__ = ["schema"]
-
 
 def schema(
     report: Annotated[bool, typer.Option("--report", help="Print the schema of a report's JSON file instead.")] = False,

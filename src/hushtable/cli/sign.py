@@ -12,8 +12,6 @@ from hushtable.cli.options import AsJson
 if TYPE_CHECKING:
     from rich.console import Console
 
-__all__ = ["sign"]
-
 
 def sign(
     report: Annotated[

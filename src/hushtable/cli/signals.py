@@ -14,8 +14,6 @@ from typing import Any
 
 from hushtable.errors import Cancelled
 
-__all__ = ["Terminated", "handled_signals", "nearly_done", "raise_if_cancelled", "signalled", "when_cancelled"]
-
 _NOTHING = "Nothing was written."
 _received: list[int] = []
 _hint = [_NOTHING]
@@ -31,7 +29,7 @@ class Terminated(Cancelled):
     """
 
     def __init__(self, number: int = signal.SIGINT, hint: str = _NOTHING) -> None:
-        super().__init__("Cancelled.", hint=hint)
+        super().__init__("Canceled.", hint=hint)
         self.exit_code = 128 + number  # type: ignore[misc]
 
 
@@ -58,7 +56,7 @@ def signalled() -> Terminated | None:
 
 
 def when_cancelled(hint: str) -> None:
-    """Set what a cancelled command leaves behind, if that is not nothing."""
+    """Set what a canceled command leaves behind, if that is not nothing."""
     _hint[:] = [hint]
 
 

@@ -9,8 +9,6 @@ import typer
 
 from hushtable.cli.options import AsJson
 
-__all__ = ["studio"]
-
 
 def studio(
     data: Annotated[

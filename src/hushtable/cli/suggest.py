@@ -15,8 +15,6 @@ if TYPE_CHECKING:
 
     from hushtable.comparison.suggest import Suggestion
 
-__all__ = ["suggest"]
-
 
 def suggest(
     folder: Annotated[
@@ -52,9 +50,9 @@ def suggest(
     import os
 
     from hushtable.cli.output import deliver
-    from hushtable.comparison.save import load_outcomes
+    from hushtable.comparison.outcomes import load_outcomes
     from hushtable.errors import OutputError
-    from hushtable.io.files import atomic_write_text
+    from hushtable.io.atomic import atomic_write_text
 
     found = load_outcomes(folder).suggest(minimise, where or [], maximise=maximise)
     if output.exists() and not force:

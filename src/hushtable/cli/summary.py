@@ -13,8 +13,6 @@ from hushtable.release.verify import needed_and_achieved
 if TYPE_CHECKING:
     from rich.console import Console
 
-__all__ = ["print_measures", "print_models", "print_summary"]
-
 _SENSES = {">=": "at least", "<=": "at most", "<": "below"}
 
 

@@ -14,8 +14,6 @@ if TYPE_CHECKING:
     from hushtable.engines.verdict import Verdict
     from hushtable.release.cautions import Caution
 
-__all__ = ["print_cautions", "print_verdict", "verdict"]
-
 _STYLES = {"useful": "green", "coarse": "yellow", "nearly empty": "bold red"}
 
 

@@ -21,8 +21,6 @@ if TYPE_CHECKING:
     from hushtable.policy.policy import Policy
     from hushtable.release.verify import Verification
 
-__all__ = ["verify"]
-
 _Published = Annotated[
     str,
     typer.Argument(metavar="RELEASE_FILE", help="The published table: a file or an address.", show_default=False),

@@ -28,8 +28,6 @@ from hushtable.errors import (
 from hushtable.policy.policy import Policy
 from hushtable.registry import measures
 
-__all__ = ["Row", "SettingTask", "Wanted", "evaluate", "failed", "is_row"]
-
 Row = dict[str, Any]
 """A row of the comparison, JSON-ready: settings, ``status``, ``reason``, ``values`` by name and ``seconds``."""
 

@@ -25,8 +25,6 @@ from hushtable.params import Param
 from hushtable.policy.policy import Policy
 from hushtable.registry import Registry
 
-__all__ = ["Choice", "Grid", "Setting", "expand"]
-
 Choice = dict[str, dict[str, Any]]
 """One algorithm or model with its parameters: ``{name: {parameter: value}}``."""
 

@@ -2,17 +2,26 @@
 
 from __future__ import annotations
 
+import io
+import json
+import os
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
-from hushtable.comparison.evaluate import ACHIEVED, DROP
-from hushtable.errors import UsageError, counted, did_you_mean
+from hushtable._version import __version__
+from hushtable.comparison.evaluate import ACHIEVED, DROP, is_row
+from hushtable.errors import DataError, UsageError, counted, did_you_mean
+from hushtable.io.atomic import atomic_file, atomic_write_text
+from hushtable.io.files import write_table
 from hushtable.io.grids import html_grid, text_grid
+from hushtable.io.plots import COLOURS
 from hushtable.params import typed
 from hushtable.registry import measures, models
 
@@ -20,8 +29,6 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
     from hushtable.comparison.suggest import Suggestion
-
-__all__ = ["Outcomes", "better", "pareto", "spelt"]
 
 _SETTINGS = ("algorithm", "models", "suppression limit", "cells", "status")
 
@@ -76,8 +83,6 @@ class Outcomes:
         UsageError
             If no setting produced a release.
         """
-        from hushtable.comparison.chart import plot
-
         return plot(self, ax)
 
     def _shown(self) -> tuple[list[str], list[list[str]]]:
@@ -170,8 +175,6 @@ class Outcomes:
 
     def chart(self, path: Any) -> None:
         """Draw utility over privacy, the frontier as a line, as SVG, PNG or PDF depending on the file's suffix."""
-        from hushtable.comparison.chart import draw
-
         draw(self, Path(path))
 
     def as_dict(self) -> dict[str, Any]:
@@ -231,3 +234,181 @@ def pareto(points: Sequence[tuple[float, float]]) -> list[bool]:
     [True, True, False, True]
     """
     return [not any(x <= a and y <= b and (x < a or y < b) for x, y in points) for a, b in points]
+
+
+_FORMATS = ("svg", "png", "pdf")
+_MARKS = "osD^vPX<>*phd"
+
+
+def draw(outcomes: Outcomes, path: Path) -> None:
+    """Draw the rows with a release.
+
+    Raises
+    ------
+    UsageError
+        If there is none, or the file's suffix is not a format that can be drawn.
+    """
+    kind = path.suffix.lower().lstrip(".")
+    if kind not in _FORMATS:
+        raise UsageError(
+            f"A chart can be written as {', '.join(_FORMATS)}. Got {path.suffix!r} instead.", code="chart-format"
+        )
+    points = _points(outcomes)
+    if not points:
+        raise UsageError("No setting produced a release, so there is no chart to draw.", code="no-release")
+    picture = _render(outcomes, points, kind)
+    if kind == "svg":
+        picture = _described(picture, outcomes, points)
+    with atomic_file(path) as out:
+        out.write(picture)
+
+
+def plot(outcomes: Outcomes, ax: Axes | None = None) -> Axes:
+    """Draw the rows with a release into axes, new ones by default, and return them."""
+    from hushtable.io.plots import new_axes
+
+    points = _points(outcomes)
+    if not points:
+        raise UsageError("No setting produced a release, so there is no chart to draw.", code="no-release")
+    made = new_axes(ax, (7.6, 4.6))
+    _plot(made, outcomes, points)
+    return made
+
+
+def _points(outcomes: Outcomes) -> list[tuple[int, str, float, float]]:
+    """Return position, algorithm, privacy and utility of every row that has both."""
+    if not outcomes.quantities:
+        return []
+    privacy, utility = outcomes.quantity(outcomes.privacy), outcomes.quantity(outcomes.utility)
+    return [
+        (i, row["algorithm"], row["values"][privacy], row["values"][utility])
+        for i, row in enumerate(outcomes.rows)
+        if row["values"].get(privacy) is not None and row["values"].get(utility) is not None
+    ]
+
+
+def _render(outcomes: Outcomes, points: list[tuple[int, str, float, float]], kind: str) -> bytes:
+    import matplotlib
+
+    # a figure of its own instead of pyplot: no window system, no state shared with a notebook
+    from matplotlib.backends.backend_agg import FigureCanvasAgg
+    from matplotlib.figure import Figure
+
+    settings: Any = {"svg.hashsalt": "hushtable", "svg.fonttype": "none", "font.size": 10}
+    with matplotlib.rc_context(settings):
+        figure = Figure(figsize=(7.6, 4.6), layout="constrained")
+        FigureCanvasAgg(figure)
+        axes = figure.add_subplot()
+        _plot(axes, outcomes, points)
+        out = io.BytesIO()
+        figure.savefig(out, format=kind, dpi=150, metadata=_no_date(kind))
+    return out.getvalue()
+
+
+def _plot(axes: Any, outcomes: Outcomes, points: list[tuple[int, str, float, float]]) -> None:
+    names = list(dict.fromkeys(name for _, name, _, _ in points))
+    for number, name in enumerate(names):
+        own = [(x, y) for _, other, x, y in points if other == name]
+        axes.scatter(
+            [x for x, _ in own],
+            [y for _, y in own],
+            marker=_MARKS[number % len(_MARKS)],
+            color=COLOURS[number % len(COLOURS)],
+            s=42,
+            label=name,
+            zorder=3,
+        )
+    on_frontier = set(outcomes.frontier)
+    line = sorted((x, y) for i, _, x, y in points if i in on_frontier)
+    axes.plot([x for x, _ in line], [y for _, y in line], color="#777777", linewidth=1.2, label="frontier", zorder=2)
+    axes.set_xlabel(f"{outcomes.privacy} ({better(outcomes.quantity(outcomes.privacy))} is better)")
+    axes.set_ylabel(f"{outcomes.utility} ({better(outcomes.quantity(outcomes.utility))} is better)")
+    axes.grid(visible=True, color="#DDDDDD", linewidth=0.6)
+    axes.set_axisbelow(True)
+    for side in ("top", "right"):
+        axes.spines[side].set_visible(False)
+    axes.legend(frameon=False, fontsize=9, loc="center left", bbox_to_anchor=(1.0, 0.5))
+
+
+def _no_date(kind: str) -> dict[str, None]:
+    return {"svg": {"Date": None, "Creator": None}, "pdf": {"CreationDate": None}, "png": {"Software": None}}[kind]
+
+
+def _described(picture: bytes, outcomes: Outcomes, points: list[tuple[int, str, float, float]]) -> bytes:
+    """Return the same SVG with a title and a description for those who do not see it."""
+    title = f"{outcomes.utility} over {outcomes.privacy} of {len(points)} settings"
+    rows = [outcomes.rows[i] for i in outcomes.frontier]
+    frontier = "; ".join(
+        f"{row['algorithm']} with {row['models']}: {outcomes.privacy} "
+        f"{row['values'][outcomes.quantity(outcomes.privacy)]:.4g}, {outcomes.utility} "
+        f"{row['values'][outcomes.quantity(outcomes.utility)]:.4g}"
+        for row in rows
+    )
+    words = f"<title>{escape(title)}</title><desc>On the frontier: {escape(frontier)}.</desc>"
+    text = picture.decode("utf-8")
+    text = re.sub(r"(<svg )", r'\1role="img" ', text, count=1)
+    return re.sub(r"(<svg [^>]*>)", lambda m: m.group(1) + words, text, count=1).encode("utf-8")
+
+
+RESULTS = "results.jsonl"
+"""The file of a comparison's folder that keeps finished settings while it runs."""
+
+_JSON, _CSV = "comparison.json", "comparison.csv"
+
+
+def save_outcomes(outcomes: Outcomes, folder: Path, chart: str = "svg") -> dict[str, Path]:
+    """Write a comparison into a folder that exists, each file complete or not at all.
+
+    Returns
+    -------
+    dict
+        Written files by content: ``table``, ``data``, and ``chart`` if a setting produced a release.
+
+    Raises
+    ------
+    OutputError
+    """
+    files = {"table": folder / _CSV, "data": folder / _JSON}
+    write_table(outcomes.table, files["table"])
+    base = Path.cwd() if outcomes.folder is None else outcomes.folder
+    document = {
+        "hushtable": __version__,
+        "policy_folder": Path(os.path.relpath(base, folder)).as_posix(),
+        **outcomes.as_dict(),
+    }
+    atomic_write_text(files["data"], json.dumps(document, indent=1, ensure_ascii=False, allow_nan=False) + "\n")
+    if outcomes.frontier:
+        files["chart"] = folder / f"comparison.{chart}"
+        outcomes.chart(files["chart"])
+    return files
+
+
+def load_outcomes(folder: Path) -> Outcomes:
+    """Read the output of ``save_outcomes``.
+
+    Raises
+    ------
+    DataError
+        If the folder does not contain a comparison.
+    """
+    path = folder / _JSON
+    try:
+        document: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
+        rows = tuple({k: v for k, v in row.items() if k != "frontier"} for row in document["rows"])
+        if not all(_is_setting(row) for row in rows):
+            raise ValueError("a row is not one")
+        base = folder / document["policy_folder"]
+        return Outcomes(rows, str(document["privacy"]), str(document["utility"]), base)
+    except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError):
+        raise DataError(
+            f"{str(folder)!r} does not contain a finished comparison.",
+            code="no-comparison",
+            hint="Give the folder that 'hushtable compare' wrote. To resume an interrupted comparison, run its "
+            "command again.",
+        ) from None
+
+
+def _is_setting(row: dict[str, Any]) -> bool:
+    texts = all(isinstance(row.get(name), str) for name in ("algorithm", "models", "cells"))
+    # a setting whose parts refuse each other has no policy
+    return texts and is_row(row) and (isinstance(row.get("policy"), dict) or row["status"] != "ok")

@@ -22,7 +22,6 @@ import pyarrow as pa
 
 from hushtable._version import __version__
 from hushtable.comparison.evaluate import Row, SettingTask, Wanted, evaluate, is_row, refused
-from hushtable.comparison.files import policy_files
 from hushtable.comparison.grid import Grid, Setting
 from hushtable.comparison.outcomes import Outcomes, spelt
 from hushtable.errors import DataError, OutputError, ParameterError, UsageError, did_you_mean
@@ -30,10 +29,9 @@ from hushtable.io.frames import to_arrow
 from hushtable.io.secret import keyed_hash, load_secret
 from hushtable.io.urls import is_url
 from hushtable.params import typed
+from hushtable.policy.files import policy_files
 from hushtable.policy.policy import Policy
 from hushtable.registry import algorithms, measures, models
-
-__all__ = ["Results", "compare", "in_parallel", "in_turn", "input_key", "setting_key"]
 
 _log = logging.getLogger(__package__)
 

@@ -29,8 +29,6 @@ from hushtable.policy.policy import Policy
 from hushtable.policy.text import read_yaml
 from hushtable.registry import algorithms, models
 
-__all__ = ["Spec", "load_spec"]
-
 _GRID = ("algorithms", "models", "suppression", "cells")
 _LISTS = ("algorithms", "models", "measures", "risks")
 _KEYS = ("policy", *_GRID, "measures", "risks", "privacy", "utility")
@@ -169,7 +167,7 @@ def load_spec(path: str | os.PathLike[str]) -> Spec:
         read = read_yaml(file.read_text(encoding="utf-8-sig"))
     except (OSError, UnicodeDecodeError):
         return Spec(load_policy(file))  # says why it cannot be read
-    if "columns" in read.data:
+    if read.data.keys() & {"columns", "tables"}:  # a policy of linked tables is refused
         return Spec(load_policy(file))
     for key in read.data:
         if key not in _KEYS:

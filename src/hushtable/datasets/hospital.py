@@ -17,8 +17,6 @@ from hushtable.arrays import FloatArray, IntArray
 from hushtable.datasets.draw import GeneratedRows, labelled
 from hushtable.errors import ParameterError
 
-__all__ = ["hospital", "hospital_policy"]
-
 _FIRST_DAY = (datetime.date(2022, 1, 1) - datetime.date(1970, 1, 1)).days
 _DAYS = 3 * 365
 

@@ -18,8 +18,6 @@ from hushtable.datasets.adult_facts import COLUMNS_9, COLUMNS_15, NUMERIC
 from hushtable.datasets.locate import find_data, require_data
 from hushtable.errors import DataError, ParameterError, did_you_mean
 
-__all__ = ["AdultPart", "adult_hierarchies", "load_adult", "load_census"]
-
 AdultPart: TypeAlias = Literal["30162", "full", "train", "test", "complete45222"]
 
 _ADULT = (

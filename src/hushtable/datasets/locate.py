@@ -7,8 +7,6 @@ from pathlib import Path
 
 from hushtable.errors import DataError
 
-__all__ = ["cache_dir", "data_dirs", "find_data", "require_data"]
-
 ENVIRONMENT = "HUSHTABLE_DATA"
 
 

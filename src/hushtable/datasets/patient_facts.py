@@ -9,24 +9,6 @@ import numpy as np
 
 from hushtable.arrays import FloatArray
 
-__all__ = [
-    "AGE_BANDS",
-    "COUNTRIES",
-    "COUNTRY_TREE",
-    "DIAGNOSES",
-    "DIAGNOSIS_BY_AGE",
-    "DIAGNOSIS_CATEGORIES",
-    "EDUCATION",
-    "EDUCATION_TREE",
-    "FAMILY_NAMES",
-    "GIVEN_NAMES",
-    "OCCUPATIONS",
-    "OCCUPATION_BY_EDUCATION",
-    "OCCUPATION_PAY",
-    "OCCUPATION_TREE",
-    "SEXES",
-]
-
 
 class Country(NamedTuple):
     """A country, how often its people are treated here, and the first two digits of its postcodes."""

@@ -19,8 +19,6 @@ from hushtable.datasets import patient_facts as facts
 from hushtable.datasets.draw import GeneratedRows, labelled
 from hushtable.errors import ParameterError
 
-__all__ = ["patients", "patients_batches", "patients_hierarchies", "patients_policy"]
-
 _BATCH = 1 << 18
 _FIRST_DAY = (datetime.date(2019, 1, 1) - datetime.date(1970, 1, 1)).days
 _DAYS = 6 * 365 + 2

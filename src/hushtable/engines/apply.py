@@ -24,11 +24,9 @@ from hushtable.release.publish import publish
 from hushtable.release.recode import Recoded, recode
 from hushtable.schema.columns import Kind, Role
 from hushtable.schema.prepare import prepare
-from hushtable.table.coded_columns import known_numbers
-from hushtable.table.encode import Extra, check_columns, encode_rest, no_rows
-from hushtable.table.encoded import QuasiColumn, smallest
-
-__all__ = ["apply_regions", "region_cells", "region_labels"]
+from hushtable.table.coded_columns import QuasiColumn, known_numbers, smallest
+from hushtable.table.encode import encode_rest, no_rows
+from hushtable.table.plan import Extra, check_columns
 
 
 def apply_regions(table: pa.Table, plan: Plan, fitted: Problem, partition: Partition, *, source: Any = None) -> Release:

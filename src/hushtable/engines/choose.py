@@ -15,8 +15,6 @@ from hushtable.io.sources import is_address, table_sources
 from hushtable.io.urls import DATABASES, Source, Url
 from hushtable.release.plan import Plan
 
-__all__ = ["LARGE_BYTES", "LARGE_CELLS", "STREAM_FROM", "Engine", "choose", "is_large"]
-
 LARGE_CELLS = 50_000_000
 """Cells of Parquet files and databases from which a table is large: held in memory, they take about 1.5 GiB while it is
 published."""

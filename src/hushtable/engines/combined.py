@@ -24,8 +24,6 @@ from hushtable.engines.stored import StoredTable
 from hushtable.io.workspace import Workspace
 from hushtable.parallel import each
 
-__all__ = ["Combined", "combine"]
-
 RANGE_ROWS = 1 << 22
 """Number of combinations that are merged at once."""
 

@@ -43,12 +43,10 @@ from hushtable.release.reading_back import sensitive_codes
 from hushtable.release.recode import Recoded, class_numbers, forms_shown
 from hushtable.release.verify import Published, Verification, verify
 from hushtable.schema.columns import Role
-from hushtable.table.encode import Extra, check_columns, encode
-from hushtable.table.encoded import QuasiColumn
+from hushtable.table.coded_columns import QuasiColumn
+from hushtable.table.encode import encode
 from hushtable.table.people import same_name
-from hushtable.table.plan import TablePlan
-
-__all__ = ["Covered", "bounded", "covered_values", "increment", "values_of"]
+from hushtable.table.plan import Extra, TablePlan, check_columns
 
 _OWN = 0.9
 

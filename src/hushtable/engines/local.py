@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import replace
 from typing import Any
@@ -25,10 +24,6 @@ from hushtable.release.verify import check_unlinked
 from hushtable.table.coins import policy_digest
 from hushtable.table.encode import encode
 from hushtable.table.encoded import EncodedTable
-
-_log = logging.getLogger(__package__)
-
-__all__ = ["check_feasible", "finish", "kept_rows", "problem_from", "problem_of", "run", "solve"]
 
 
 def problem_of(table: pa.Table, plan: Plan, progress: Progress | None = None) -> Problem:
@@ -94,9 +89,6 @@ def run(table: pa.Table, plan: Plan, progress: Progress | None = None, *, source
         from hushtable.treatments.treating import treated
 
         source, table = table if source is None else source, treated(table, plan.table, plan.document)
-    names = ", ".join(model.name for model in plan.models)
-    _log.info("Anonymizing %d rows with %s under %s", table.num_rows, plan.algorithm.name, names,
-              extra={"rows": table.num_rows, "algorithm": plan.algorithm.name, "models": names})  # fmt: skip
     problem = problem_of(table, plan, progress)
     partition, recoded = solve(problem, plan)
     return finish(table, plan, problem, partition, recoded, source=source)
@@ -131,7 +123,7 @@ def kept_rows(problem: Problem, plan: Plan, recoded: Recoded) -> IntArray:
             hint="Relax a parameter, or lower the suppression limit.",
         )
     if len(kept) < problem.table.n_sample:
-        from hushtable.table.inferred import check_inferred_kinds
+        from hushtable.table.encode import check_inferred_kinds
 
         check_inferred_kinds(problem.table, plan.table, kept)
     return kept
@@ -160,12 +152,6 @@ def finish(
     report(1.0, "verifying")
     check_unlinked(published, plan.table)
     verification = judge(problem, plan.table, recoded, published, rows if value_rows is None else value_rows)
-    _log.info(
-        "%s: %d of %d records in %d classes; %s", plan.algorithm.name, len(kept), problem.table.n_sample,
-        verification.classes, "verified" if verification.ok else "violated",
-        extra={"released": len(kept), "records": problem.table.n_sample, "classes": verification.classes,
-               "satisfied": verification.ok},
-    )  # fmt: skip
     verification.raise_if_violated()
     made = Made(problem.done(), partition, recoded, verification, rows, value_rows)
     release = Release(published, plan, made, table if source is None else source)

@@ -16,8 +16,6 @@ from hushtable.table.coded_columns import PublishedAs
 if TYPE_CHECKING:
     from hushtable.engines.release import Release
 
-__all__ = ["MEASURES", "GuardPrice", "Variant", "guard_price"]
-
 MEASURES = ("ncp", "discernibility", "average-class-size")
 """The default measures of a price."""
 

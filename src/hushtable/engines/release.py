@@ -47,8 +47,6 @@ else:
 
     F = TypeVar("F")
 
-__all__ = ["Release"]
-
 
 @dataclass(frozen=True, repr=False)
 class Release(Released, Generic[F]):
@@ -121,8 +119,7 @@ class Release(Released, Generic[F]):
                 hint="Use an algorithm that generalizes whole columns, such as optimal.",
             )
         changed = algorithm.build({**algorithm.values(), "fixed": dict(levels)})
-        document = {**self.plan.document, "algorithm": {changed.name: changed.values()}}
-        return self._again(replace(self.plan, algorithm=changed, document=document, coins=None))
+        return self._again(self.plan.changed(algorithm=changed))
 
     def _again(self, plan: Plan) -> Release[F]:
         """Run another plan on the original."""
@@ -151,11 +148,7 @@ class Release(Released, Generic[F]):
                 f"The release has no guard {unknown[0]!r}.", code="unknown-guard",
                 hint=did_you_mean(unknown[0], self.guards) or "It has none.",
             )  # fmt: skip
-        document = {name: value for name, value in self.plan.document.items() if name != "guard"}
-        guards = tuple(guard for guard in self.plan.guards if guard.name in names)
-        if guards:
-            document["guard"] = [{g.name: g.values()} if g.values() else g.name for g in guards]
-        return self._again(replace(self.plan, guards=guards, document=document, coins=None))
+        return self._again(self.plan.changed(guards=[guard for guard in self.plan.guards if guard.name in names]))
 
     @typed
     def price(self, measures: Sequence[str] | None = None) -> GuardPrice:

@@ -53,13 +53,11 @@ from hushtable.release.saved_reference import saved_reference
 from hushtable.release.verify import Verification
 from hushtable.release.written import Written
 from hushtable.schema.columns import Role
-from hushtable.table.encode import check_columns, encode
+from hushtable.table.encode import encode
 from hushtable.table.encoded import EncodedTable
-from hushtable.table.plan import TablePlan
+from hushtable.table.plan import TablePlan, check_columns
 from hushtable.table.reference import Reference
 from hushtable.table.stats import GroupStats
-
-__all__ = ["Saved"]
 
 _SAID = (
     *("hushtable", "records", "released", "suppressed", "columns", "algorithm", "satisfied", "rows", "people"),
@@ -76,7 +74,7 @@ class Saved:
     written : Written
         The published table.
     plan : Plan
-    told : mapping
+    public : mapping
         Contents of ``release.json``.
     private : path, optional
         The companion's folder, if it exists and matches.
@@ -88,7 +86,7 @@ class Saved:
 
     written: Written
     plan: Plan
-    told: Mapping[str, Any]
+    public: Mapping[str, Any]
     private: Path | None = None
     kept: Mapping[str, Any] | None = None
     source: Any = None
@@ -113,7 +111,7 @@ class Saved:
             self._published,
             self.plan.table,
             self.plan.model(),
-            self.kept or self.told,
+            self.kept or self.public,
             recoding=self.plan.algorithm.recoding,
             suppression=self.plan.suppression,
             whole=None if self.kept is not None or self.source is None else self._whole(),
@@ -153,7 +151,7 @@ class Saved:
         return self._count("released")
 
     def _count(self, name: str) -> int:
-        for said in (self.kept or {}, self.told):
+        for said in (self.kept or {}, self.public):
             if isinstance(said.get(name), int):
                 return int(said[name])
         raise _needs_companion("The number of rows that are people is not public.")
@@ -161,7 +159,7 @@ class Saved:
     @property
     def notes(self) -> Mapping[str, Any]:
         """The algorithm's notes on its result."""
-        return dict((self.kept or self.told).get("notes") or {})
+        return dict((self.kept or self.public).get("notes") or {})
 
     @property
     def measured(self) -> Mapping[str, float]:

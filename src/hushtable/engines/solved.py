@@ -15,16 +15,17 @@ import numpy as np
 import pyarrow as pa
 
 from hushtable.algorithms.base import Partition, Problem
-from hushtable.arrays import AnyArray
+from hushtable.arrays import AnyArray, IntArray
 from hushtable.engines.combined import Combined
 from hushtable.engines.emit import EmittedRows
 from hushtable.engines.local import kept_rows
 from hushtable.engines.release import Release
 from hushtable.engines.saved import Saved
-from hushtable.engines.sorting import first_of_equals, order_by, sort_keys
 from hushtable.engines.stored import RUN_ROWS, StoredTable
 from hushtable.errors import UsageError
+from hushtable.io.dictionaries import to_codes
 from hushtable.io.dictionary_reader import count_neighbours, read_coded
+from hushtable.kernels.grouping import number_rows
 from hushtable.kernels.placing import next_places
 from hushtable.release.companion import companion_of, load_evidence, read_companion
 from hushtable.release.comparison import RowComparison
@@ -39,11 +40,12 @@ from hushtable.release.recode import Recoded
 from hushtable.release.verify import Verification
 from hushtable.release.written import Written, for_spreadsheets
 from hushtable.schema.columns import Role
-from hushtable.table.encoded import EncodedTable, QuasiColumn, SensitiveColumn
+from hushtable.table.coded_columns import QuasiColumn, SensitiveColumn
+from hushtable.table.encoded import EncodedTable
+from hushtable.table.plan import TablePlan
+from hushtable.table.ranks import dense_ranks
 from hushtable.table.reference import Reference
 from hushtable.table.stats import GroupStats
-
-__all__ = ["SolvedCounts", "SolvedRows", "solved_counts", "solved_rows"]
 
 
 @dataclass(frozen=True)
@@ -67,8 +69,8 @@ class SolvedRows:
 
     def verified(self, path: Path, source: Files) -> Made:
         """Verify only what was actually written."""
-        columns, guarded = _looked_at(self.plan), _guarded(path, self.plan)
-        table = _shown(read_coded(path, columns, unescape_formulas=guarded), self.plan)
+        columns, escaped = _looked_at(self.plan), guarded(path, self.plan)
+        table = _shown(read_coded(path, columns, unescape_formulas=escaped), self.plan)
         order = self.published.order
         verification = judge(self.problem, self.plan.table, self.recoded, table, order)
         done = self.problem.done()
@@ -122,8 +124,8 @@ class SolvedCounts:
 
     def verified(self, path: Path, source: Files) -> Tallied:
         """Verify only what was actually written."""
-        columns, guarded = _looked_at(self.plan), _guarded(path, self.plan)
-        read, times = count_neighbours(path, columns, RUN_ROWS, unescape_formulas=guarded)
+        columns, escaped = _looked_at(self.plan), guarded(path, self.plan)
+        read, times = count_neighbours(path, columns, RUN_ROWS, unescape_formulas=escaped)
         table = _shown(read, self.plan)
         return Tallied(self, judge_counted(self.problem, self.plan.table, table, times), table)
 
@@ -131,10 +133,10 @@ class SolvedCounts:
         """Return the release after its folder has been written; rows are read again on demand."""
         tallied: Any = release.origin
         private = companion_of(folder)
-        kept, told = read_companion(private, folder), load_evidence(folder / "release.json")
+        kept, public = read_companion(private, folder), load_evidence(folder / "release.json")
         plan = replace(release.plan, coins=self.problem.used_coins)
         written: Written = release.published
-        origin = Streamed(written, plan, told, private, kept, release.source, tallied.verification, tallied.cells)
+        origin = Streamed(written, plan, public, private, kept, release.source, tallied.verification, tallied.cells)
         return replace(release, origin=origin)
 
 
@@ -288,15 +290,15 @@ class Streamed(Saved):
 
     def verify(self, table: Callable[[], pa.Table], plan: Plan) -> Verification:
         """Read the published cells again, and judge them again."""
-        return Saved(self.written, self.plan, self.told, self.private, self.kept, self.source).verification
+        return Saved(self.written, self.plan, self.public, self.private, self.kept, self.source).verification
 
 
 def _looked_at(plan: Plan) -> list[str]:
     return [*plan.table.named(Role.QUASI), *plan.table.named(Role.SENSITIVE)]
 
 
-def _guarded(path: Path, plan: Plan) -> bool:
-    """Whether text that a spreadsheet would run got an apostrophe in a file."""
+def guarded(path: Path, plan: Plan) -> bool:
+    """Whether text that a spreadsheet would run has an apostrophe in a file."""
     return path.suffix == ".csv" and for_spreadsheets(plan.document)
 
 
@@ -305,3 +307,136 @@ def _shown(read: pa.Table, plan: Plan) -> pa.Table:
     quasi, sensitive = plan.table.named(Role.QUASI), plan.table.named(Role.SENSITIVE)
     cells = {name: published_cells(read.column(name)) for name in quasi}
     return pa.table({**cells, **{name: read.column(name) for name in sensitive}})
+
+
+_SLICE = 1 << 20
+
+
+@dataclass(frozen=True)
+class SortKey:
+    """A sort key: ``rank[codes]``, or the codes themselves.
+
+    Attributes
+    ----------
+    codes : integer array
+        One per source row; -1 is the last entry of ``rank``.
+    rank : int64 array, optional
+    size : int
+        A bound on the ranks.
+    """
+
+    codes: AnyArray
+    rank: IntArray | None
+    size: int
+
+    def of(self, start: int, end: int) -> AnyArray:
+        """Return the ranks of some rows."""
+        return self.at(slice(start, end))
+
+    def at(self, rows: slice | AnyArray) -> AnyArray:
+        """Return the ranks of these rows."""
+        codes = self.codes[rows]
+        return codes if self.rank is None else self.rank[codes]
+
+
+def sort_keys(stored: StoredTable, coded: pa.Table, recoded: Recoded, plan: TablePlan) -> list[SortKey]:
+    """Return the sort keys of the published rows, in the policy's order of columns.
+
+    Adjacent quasi-identifiers form one key: the rank of a class.
+    """
+    place = {cells.column.name: j for j, cells in enumerate(recoded.cells)}
+    keys: list[SortKey] = []
+    waiting: list[tuple[IntArray, int]] = []
+
+    def flush() -> None:
+        if waiting:
+            rank, first = number_rows([r for r, _ in waiting], [n for _, n in waiting])
+            keys.append(SortKey(recoded.labels, np.append(rank, 0), len(first)))
+            waiting.clear()
+
+    for column in plan.columns:
+        if column.role is Role.QUASI:
+            waiting.append(dense_ranks(recoded.published[place[column.name]]))
+            continue
+        if not column.role.published:
+            continue
+        flush()
+        if column.name in stored.ranks:
+            keys.append(SortKey(stored.rank_of(column.name), None, stored.ranks[column.name]))
+        else:
+            keys.append(_in_memory(coded.column(column.name).chunk(0)))
+    flush()
+    return keys
+
+
+def _in_memory(column: pa.DictionaryArray) -> SortKey:
+    rank, size = dense_ranks(column.dictionary)
+    codes: AnyArray = column.indices.to_numpy(zero_copy_only=False)
+    if column.indices.null_count:
+        codes = to_codes(column)
+    return SortKey(codes, np.append(rank, 0), size)
+
+
+def first_of_equals(keys: Sequence[SortKey], order: AnyArray) -> IntArray:
+    """Return 0 and the places at which rows in this order differ from their predecessor.
+
+    Examples
+    --------
+    >>> key = SortKey(np.array([0, 1, 0, 1], dtype=np.uint8), None, 2)
+    >>> first_of_equals([key], np.array([0, 2, 1, 3])).tolist()
+    [0, 2]
+    """
+    new = np.zeros(len(order), dtype=np.bool_)
+    new[:1] = True
+    for key in keys:
+        ranks = key.at(order)
+        new[1:] |= ranks[1:] != ranks[:-1]
+    return np.flatnonzero(new)
+
+
+def order_by(keys: Sequence[SortKey], labels: AnyArray) -> AnyArray:
+    """Return the rows with a label from 0, sorted by the keys; equal rows in their order.
+
+    Keys and row numbers are packed into 8 bytes and sorted in place, so that sorting takes no further memory.
+
+    Examples
+    --------
+    >>> key = SortKey(np.array([0, 1, 0, 1], dtype=np.uint8), np.array([5, 2]), 6)
+    >>> order_by([key], np.array([0, 0, -1, 1])).tolist()
+    [1, 3, 0]
+    """
+    n = len(labels)
+    packed = np.zeros(n, dtype=np.int64)
+    span = 1
+    for key in keys:
+        if span * key.size >= 2**62:
+            packed, first = number_rows([packed], [span])
+            span = len(first)
+        for start in range(0, n, _SLICE):
+            part = packed[start : start + _SLICE]
+            part *= key.size
+            part += key.of(start, start + _SLICE)
+        span *= key.size
+    dtype = np.uint32 if n < 2**32 else np.int64
+    bits = max(n - 1, 1).bit_length()
+    if span << bits >= 2**63:
+        packed, first = number_rows([packed], [span])
+        span = len(first)
+    if span << bits >= 2**63:
+        # beyond two thousand million different rows
+        order = np.argsort(packed, kind="stable")
+        return order[labels[order] >= 0].astype(dtype)
+    released = 0
+    for start in range(0, n, _SLICE):
+        part = packed[start : start + _SLICE]
+        kept = np.flatnonzero(labels[start : start + _SLICE] >= 0)
+        rows = (part[kept] << bits) | (kept + start)
+        packed[released : released + len(kept)] = rows
+        released += len(kept)
+    packed = packed[:released]
+    packed.sort()
+    out = np.empty(released, dtype=dtype)
+    mask = (1 << bits) - 1
+    for start in range(0, released, _SLICE):
+        out[start : start + _SLICE] = packed[start : start + _SLICE] & mask
+    return out

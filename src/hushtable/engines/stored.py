@@ -27,8 +27,6 @@ from hushtable.schema.prepare import check_publishable, check_type
 from hushtable.table.encode import no_rows
 from hushtable.table.plan import TablePlan
 
-__all__ = ["RUN_ROWS", "StoredTable", "store"]
-
 RUN_ROWS = 1 << 20
 """Rows of a run, the part of the input that is in memory at a time."""
 

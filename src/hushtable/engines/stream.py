@@ -33,7 +33,7 @@ from hushtable.engines.combined import combine
 from hushtable.engines.emit import EmittedRows, Piece, parts_of
 from hushtable.engines.local import problem_from, solve
 from hushtable.engines.release import Release
-from hushtable.engines.solved import SolvedCounts, SolvedRows, solved_counts, solved_rows
+from hushtable.engines.solved import SolvedCounts, SolvedRows, guarded, solved_counts, solved_rows
 from hushtable.engines.stored import StoredTable, store
 from hushtable.errors import DataError, IncompatibleError, ParameterError, UsageError
 from hushtable.io.canonical import digest
@@ -53,12 +53,11 @@ from hushtable.release.original import Files
 from hushtable.release.plan import Plan
 from hushtable.release.recode import forms_shown
 from hushtable.release.verify import Verification
-from hushtable.release.written import Written, for_spreadsheets
+from hushtable.release.written import Written
 from hushtable.schema.columns import Role
-from hushtable.table.encode import check_columns, encode
+from hushtable.table.encode import encode
 from hushtable.table.encoded import EncodedTable
-
-__all__ = ["RunStore", "is_streamable", "run_files"]
+from hushtable.table.plan import check_columns
 
 _log = logging.getLogger(__package__)
 
@@ -207,13 +206,13 @@ def _solved(stored: StoredTable, plan: Plan, work: Workspace, progress: Progress
     if combined is None:
         problem, coded = _problem(stored.in_memory(), plan, progress, stored.tie_rank)
         return solved_rows(stored, coded, problem, plan, *solve(problem, plan))
-    counted, beside = _problem(combined.table(), plan, progress, times=combined.records)
+    counted, others = _problem(combined.table(), plan, progress, times=combined.records)
     runs = RunStore(counted.table, lambda: _problem(stored.in_memory(), plan, progress))
     problem = replace(counted, store=runs)
     del counted
     partition, recoded = solve(problem, plan)
     if runs.rows is None:
-        return solved_counts(stored, combined, beside, problem.grouped, plan, partition, recoded)
+        return solved_counts(stored, combined, others, problem.grouped, plan, partition, recoded)
     return solved_rows(stored, runs.rows[1], problem.grouped, plan, partition, recoded)
 
 
@@ -260,7 +259,7 @@ def _write(
     for number, part in enumerate(parts, start=1):
         file = path / f"part-{number:05}{path.suffix}" if in_parts else path
         pieces = published.groups(part, progress)
-        if _guarded(path, plan):
+        if guarded(path, plan):
             write_pieces(map(_guard, pieces), guard_table(schema.empty_table()).schema, file)
         else:
             write_pieces(pieces, schema, file)
@@ -274,11 +273,6 @@ def _guard(piece: pa.Table | Repeated) -> pa.Table | Repeated:
 
 def _plain(pieces: Iterable[pa.Table | Repeated]) -> Iterator[pa.Table]:
     return (piece.rows() if isinstance(piece, Repeated) else piece for piece in pieces)
-
-
-def _guarded(path: Path, plan: Plan) -> bool:
-    """Whether text that a spreadsheet would run gets an apostrophe in a file."""
-    return path.suffix == ".csv" and for_spreadsheets(plan.document)
 
 
 def _shown_classes(verification: Verification, rows: int) -> IntArray:

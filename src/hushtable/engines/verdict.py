@@ -30,8 +30,6 @@ if TYPE_CHECKING:
     from hushtable.engines.release import Release
     from hushtable.release.comparison import Comparison, RowComparison
 
-__all__ = ["LARGE", "SAMPLE", "Numbers", "PolicyChange", "Verdict", "verdict_of"]
-
 SAMPLE = 4_000
 """Most rows of a trial."""
 

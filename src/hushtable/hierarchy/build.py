@@ -26,8 +26,6 @@ from hushtable.schema.columns import Kind
 if TYPE_CHECKING:
     from hushtable.hierarchy.naming import Naming
 
-__all__ = ["Draft", "Level", "Recipe", "assemble", "broken_nodes", "sorted_leaves"]
-
 
 @dataclass(frozen=True)
 class Level:

@@ -16,8 +16,6 @@ from hushtable.arrays import IntArray
 from hushtable.errors import HierarchyError
 from hushtable.io.text import label_text
 
-__all__ = ["code_categories"]
-
 
 def code_categories(
     labels: Sequence[str], categories: Mapping[str, Sequence[Any]], column: str

@@ -16,8 +16,6 @@ from hushtable.hierarchy.base import Hierarchy
 from hushtable.hierarchy.build import Draft, Recipe, assemble, broken_nodes
 from hushtable.schema.columns import Kind
 
-__all__ = ["HierarchyReport", "check_column", "lattice_size"]
-
 
 @dataclass(frozen=True)
 class HierarchyReport:

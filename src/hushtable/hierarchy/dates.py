@@ -19,8 +19,6 @@ from hushtable.schema.columns import Kind
 if TYPE_CHECKING:
     from hushtable.hierarchy.spans import Below
 
-__all__ = ["Dates"]
-
 _Unit = Literal["day", "month", "quarter", "year", "decade", "century"]
 _MONTHS = {"month": 1, "quarter": 3, "year": 12, "decade": 120, "century": 1200}
 _LABELS: dict[str, Callable[[int], str]] = {

@@ -11,8 +11,6 @@ from hushtable.arrays import IntArray
 from hushtable.hierarchy.build import Draft, Recipe, sorted_leaves
 from hushtable.schema.columns import Kind
 
-__all__ = ["Flat"]
-
 
 @dataclass(frozen=True)
 class Flat(Recipe):

@@ -28,8 +28,6 @@ from hushtable.schema.columns import Kind
 if TYPE_CHECKING:
     from hushtable.hierarchy.spans import Below
 
-__all__ = ["Frequency"]
-
 _ODD = r'^[."]|\.\.|\.$'
 """Values that could make two different groups look the same."""
 _ENDS = re.compile(r'("(?:[^"]|"")*"|(?:[^.]|\.(?!\.))+?)\.\.("(?:[^"]|"")*"|.+)', re.DOTALL)

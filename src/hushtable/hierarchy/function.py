@@ -18,8 +18,6 @@ from hushtable.hierarchy.build import Draft, Level, Recipe, sorted_leaves
 from hushtable.io.text import label_text
 from hushtable.schema.columns import Kind
 
-__all__ = ["Function", "named_function"]
-
 _FUNCTIONS: dict[str, Callable[[Any], Any]] = {}
 
 

@@ -31,8 +31,6 @@ from hushtable.schema.columns import Kind
 if TYPE_CHECKING:
     from hushtable.hierarchy.spans import Below
 
-__all__ = ["EqualIntervals", "Intervals", "decimals", "equal_frequency_cuts", "exact", "first_at_least", "scaled_text"]
-
 _Number = int | float
 
 

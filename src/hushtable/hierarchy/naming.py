@@ -18,8 +18,6 @@ import pyarrow.compute as pc
 
 from hushtable.arrays import BoolArray, IntArray
 
-__all__ = ["Ends", "Masked", "Naming"]
-
 
 @dataclass(frozen=True)
 class Naming(ABC):

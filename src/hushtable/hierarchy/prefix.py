@@ -29,8 +29,6 @@ from hushtable.schema.columns import Kind
 if TYPE_CHECKING:
     from hushtable.hierarchy.spans import Below
 
-__all__ = ["Prefix"]
-
 MAX_DEFAULT_LENGTH = 64
 """Longer values are texts rather than codes; a level per character would be useless."""
 

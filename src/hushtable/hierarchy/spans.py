@@ -6,8 +6,6 @@ import re
 from collections.abc import Sequence
 from typing import NamedTuple, TypeAlias
 
-__all__ = ["Below", "Span", "parse_span", "unescape"]
-
 _RANGE = re.compile(r"\[((?:\\.|[^\\,])+), ((?:\\.|[^\\,])+)([\])])", re.DOTALL)
 
 

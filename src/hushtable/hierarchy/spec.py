@@ -19,8 +19,6 @@ from hushtable.errors import HierarchyError, ParameterError, PolicyError, did_yo
 from hushtable.hierarchy.base import Hierarchy
 from hushtable.registry import hierarchies
 
-__all__ = ["hierarchy_data", "parse_hierarchy"]
-
 _SUFFIXES = (".csv", ".tsv", ".txt", ".yaml", ".yml")
 
 

@@ -25,8 +25,6 @@ from hushtable.schema.columns import Kind
 if TYPE_CHECKING:
     from hushtable.hierarchy.spans import Below
 
-__all__ = ["AGES", "Standard"]
-
 _Name = Literal[
     "ages", "countries", "icd-10", "isced-2011", "isco-08", "nace-2", "naics-2022", "us-states", "us-zip3"
 ]  # fmt: skip

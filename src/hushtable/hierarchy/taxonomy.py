@@ -32,8 +32,6 @@ from hushtable.schema.columns import Kind
 if TYPE_CHECKING:
     from hushtable.hierarchy.spans import Below
 
-__all__ = ["Taxonomy", "parse_leaves", "write_csv"]
-
 _YAML = (".yaml", ".yml")
 
 

@@ -18,12 +18,7 @@ from pathlib import Path
 from typing import IO
 
 from hushtable.errors import HushtableError, OutputError
-from hushtable.io.temporary import beside, held_temporary
-
-__all__ = [
-    *("atomic_file", "atomic_folder", "atomic_folders", "atomic_write_text", "check_replaceable", "named", "reported"),
-    "sync_folder",
-]
+from hushtable.io.temporary import held_temporary, hidden_sibling
 
 _REASONS = {
     errno.ENOSPC: ("the disk is full", "Free some space or choose another folder."),
@@ -42,6 +37,28 @@ _REASONS = {
 def _failed(path: Path, error: OSError) -> OutputError:
     reason, hint = _REASONS.get(error.errno or 0, (os.strerror(error.errno) if error.errno else "the write failed", ""))
     return OutputError(f"{str(path)!r} cannot be written: {reason}.", hint=hint)
+
+
+def check_access(place: Path, path: str | os.PathLike[str], mode: int = os.W_OK) -> None:
+    """Refuse a path whose file or folder this process may not write to, and say whether the file system is read-only.
+
+    Parameters
+    ----------
+    place : path
+        The existing file or folder.
+    path : path
+        The path to be written, for the error.
+    mode : int
+        As ``os.access`` takes it.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> check_access(Path(tempfile.gettempdir()), "out")
+    """
+    if not os.access(place, mode):
+        read_only = hasattr(os, "statvfs") and os.statvfs(place).f_flag & os.ST_RDONLY
+        raise _failed(Path(path), OSError(errno.EROFS if read_only else errno.EACCES, ""))
 
 
 @contextmanager
@@ -320,7 +337,7 @@ def _swap(temporary: Path, target: Path) -> Callable[[], object]:
             back.callback(os.replace, target, temporary)
             return back.pop_all().close
     if not _exchanged(temporary, target):
-        old = beside(target, f"{secrets.token_hex(6)}.old")  # outside the temporary, so that it survives a kill
+        old = hidden_sibling(target, f"{secrets.token_hex(6)}.old")  # outside the temporary, so that it survives a kill
         os.replace(target, old)
         try:
             os.replace(temporary, target)

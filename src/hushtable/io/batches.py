@@ -8,8 +8,6 @@ import pyarrow as pa
 
 from hushtable.errors import ParameterError
 
-__all__ = ["rebatch"]
-
 
 def rebatch(tables: Iterable[pa.Table], rows: int) -> Iterator[pa.RecordBatch]:
     """Yield record batches of ``rows`` rows; only the last may be shorter, and none is empty.

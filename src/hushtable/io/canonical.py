@@ -10,8 +10,6 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     import pyarrow as pa
 
-__all__ = ["canonical_json", "digest", "table_digest"]
-
 
 def canonical_json(data: Any) -> str:
     """Return plain data as JSON in which equal numbers are written alike. Order is kept: a policy's order matters.

@@ -22,8 +22,6 @@ from hushtable.io.formulas import unescape_formulas as unescape
 from hushtable.io.names import select_names
 from hushtable.io.sniff import CsvHead, diagnose, ends_inside_quotes, not_utf8, read_head
 
-__all__ = ["csv_names", "iter_csv", "read_csv"]
-
 _TEXT = pa.dictionary(pa.int32(), pa.string())
 _Escapes = set[tuple[str, bool]]
 _BLOCK = 1 << 22

@@ -16,8 +16,6 @@ from hushtable.errors import DataError, OutputError
 from hushtable.io.dictionaries import encode, value_type
 from hushtable.io.text import to_labels
 
-__all__ = ["Writer", "write_csv", "write_csv_header", "write_csv_rows"]
-
 _SLICE = 16_384
 
 

@@ -13,22 +13,6 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-__all__ = [
-    "compact",
-    "counts",
-    "decode",
-    "encode",
-    "from_codes",
-    "look_up",
-    "null_last",
-    "plain_bytes",
-    "smallest_index",
-    "to_codes",
-    "value_ranks",
-    "value_type",
-    "with_sorted_dictionary",
-]
-
 _SLICE = 1 << 20
 
 
@@ -324,3 +308,35 @@ def _lengths(values: pa.Array) -> npt.NDArray[np.int64]:
         found: npt.NDArray[np.int64] = pc.fill_null(pc.binary_length(values), 0).to_numpy().astype(np.int64)
         return found
     return np.zeros(len(values), np.int64)
+
+
+def plain_types(table: pa.Table) -> pa.Table:
+    """Return the table with views as plain types, and small floats and decimals in more bits.
+
+    Other types are unchanged.
+
+    Examples
+    --------
+    >>> plain_types(pa.table({"a": pa.array(["x"], pa.string_view()), "b": [1]})).schema.types
+    [DataType(large_string), DataType(int64)]
+    """
+    wanted = [_plain(field.type) for field in table.schema]
+    if wanted == table.schema.types:
+        return table
+    columns = [column.cast(type_) for column, type_ in zip(table.columns, wanted, strict=True)]
+    return pa.table(columns, names=table.column_names)
+
+
+def _plain(type_: pa.DataType) -> pa.DataType:
+    values = value_type(type_)
+    if pa.types.is_string_view(values):
+        values = pa.large_string()
+    elif pa.types.is_binary_view(values):
+        values = pa.large_binary()
+    elif pa.types.is_float16(values):
+        values = pa.float32()
+    elif pa.types.is_decimal(values) and values.bit_width < 128:
+        values = pa.decimal128(values.precision, values.scale)
+    else:
+        return type_
+    return pa.dictionary(type_.index_type, values) if pa.types.is_dictionary(type_) else values

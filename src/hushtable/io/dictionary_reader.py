@@ -19,8 +19,6 @@ from hushtable.io.sources import each_run, same_types, table_sources
 from hushtable.io.text import type_words
 from hushtable.io.urls import Source, shown
 
-__all__ = ["count_coded", "count_neighbours", "read_coded"]
-
 BATCH_ROWS = 1 << 18
 
 

@@ -18,12 +18,10 @@ from xml.parsers import expat
 import pyarrow as pa
 
 from hushtable.errors import DataError, counted
-from hushtable.io.kinds import mixed_kinds
+from hushtable.io.frames import mixed_kinds
 from hushtable.io.names import check_names, select_names
 from hushtable.io.sniff import open_bytes
 from hushtable.io.text import to_labels
-
-__all__ = ["read_excel", "sheet_names", "unpacked_excel"]
 
 _FORMULA = re.compile(rb"<(?:\w+:)?f[ />]")
 _READABLE = ("text and numbers", "text and dates")

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import math
 
-__all__ = ["number", "share"]
-
 
 def number(value: float | None) -> str:
     """Return a number for people.

@@ -26,23 +26,13 @@ import pyarrow as pa
 from pyarrow import feather
 
 from hushtable.errors import DataError, OutputError, UsageError
-from hushtable.io.atomic import atomic_file, atomic_folder, atomic_write_text
+from hushtable.io.atomic import atomic_file
 from hushtable.io.csv import csv_names, iter_csv, read_csv
 from hushtable.io.csv_write import write_csv
 from hushtable.io.dictionaries import compact
 from hushtable.io.names import check_names
 from hushtable.io.partitions import PartitionFile, own_columns, with_values
 from hushtable.io.urls import DATABASES, SheetFile, Source, Url, is_url, shown
-
-__all__ = [
-    "atomic_folder",
-    "atomic_write_text",
-    "column_names",
-    "is_table_file",
-    "iter_batches",
-    "read_table",
-    "write_table",
-]
 
 _ENDINGS = {
     ".csv": "csv",

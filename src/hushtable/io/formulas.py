@@ -16,8 +16,6 @@ import pyarrow.compute as pc
 from hushtable.io.dictionaries import counts, encode, value_type
 from hushtable.io.text import is_text
 
-__all__ = ["PLAIN_NUMBER", "bare_formulas", "count_formulas", "escape_formulas", "guard_table", "unescape_formulas"]
-
 PLAIN_NUMBER = r"^[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?$"
 """What counts as a plain number: digits, one decimal point, an exponent; no separators, no percent sign."""
 

@@ -6,7 +6,11 @@ only if the user passes one of their frames.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import datetime as dt
+import decimal
+import math
+import numbers
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import narwhals as nw
@@ -14,11 +18,8 @@ import pyarrow as pa
 from narwhals import dependencies as known
 
 from hushtable.errors import DataError
-from hushtable.io.dictionaries import decode
+from hushtable.io.dictionaries import decode, plain_types
 from hushtable.io.names import check_names
-from hushtable.io.plain import plain_types
-
-__all__ = ["frame_names", "indexed_like", "is_spark_frame", "like", "to_arrow"]
 
 _WHERE = "The table"
 
@@ -105,8 +106,6 @@ def _to_table(native: Any) -> pa.Table:
 
 
 def _from_pandas(frame: Any) -> pa.Table:
-    from hushtable.io.kinds import mixed_kinds
-
     names = check_names(list(frame.columns), _WHERE)
     arrays = []
     for name in names:
@@ -293,3 +292,43 @@ def _to_pandas(table: pa.Table) -> Any:
         mapper = {column.type: whole}.get if gaps else None
         columns[name] = column.to_pandas(types_mapper=mapper, date_as_object=False)
     return pd.DataFrame(columns, columns=list(columns), index=pd.RangeIndex(table.num_rows))
+
+
+_KINDS: tuple[tuple[tuple[type, ...], str], ...] = (
+    ((str,), "text"),
+    ((bool,), "true/false"),
+    ((numbers.Number, decimal.Decimal), "numbers"),
+    ((dt.date,), "dates"),
+    ((dt.time, dt.timedelta), "times"),
+    ((bytes, bytearray), "bytes"),
+    ((list, tuple, dict, set), "nested values"),
+)
+
+
+def mixed_kinds(values: Iterable[Any]) -> str:
+    """Return the kinds of values as words if there is more than one, else ``""``.
+
+    Missing values (None, NaN and the markers of DataFrame libraries) have no kind.
+
+    Examples
+    --------
+    >>> mixed_kinds([1, 2.5, None, float("nan")])
+    ''
+    >>> mixed_kinds([1, "a", True])
+    'text, true/false and numbers'
+    """
+    types = {type(v) for v in values if v is not None and not (isinstance(v, float) and math.isnan(v))}
+    kinds = {_kind(t) for t in types} - {""}
+    if len(kinds) < 2:
+        return ""
+    order = [word for _, word in _KINDS] + ["other objects"]
+    words = sorted(kinds, key=order.index)
+    return f"{', '.join(words[:-1])} and {words[-1]}"
+
+
+def _kind(type_: type) -> str:
+    if type_.__name__ in ("NAType", "NaTType"):
+        return ""
+    if type_.__name__ == "bool_" or (type_.__module__ == "numpy" and type_.__name__ == "bool"):
+        return "true/false"
+    return next((word for types, word in _KINDS if issubclass(type_, types)), "other objects")

@@ -6,8 +6,6 @@ import html
 from collections.abc import Sequence
 from typing import Any
 
-__all__ = ["html_grid", "html_text", "text_grid"]
-
 
 def text_grid(heads: Sequence[str], rows: Sequence[Sequence[Any]]) -> str:
     """Return rows as aligned text.

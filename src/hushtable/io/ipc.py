@@ -12,12 +12,9 @@ import pyarrow as pa
 from pyarrow import feather
 
 from hushtable.errors import DataError
-from hushtable.io.dictionaries import plain_bytes
+from hushtable.io.dictionaries import plain_bytes, plain_types
 from hushtable.io.names import check_names, select_names
-from hushtable.io.plain import plain_types
 from hushtable.io.sniff import open_bytes
-
-__all__ = ["read_ipc", "unpacked_ipc"]
 
 _MAGIC = b"ARROW1"
 _DICTIONARY, _BATCH = 2, 3

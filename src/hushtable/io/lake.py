@@ -24,9 +24,8 @@ from hushtable.io.dictionaries import value_type
 from hushtable.io.files import column_names
 from hushtable.io.layout import Rows, write_parquet
 from hushtable.io.partitions import files_below
+from hushtable.io.sql_file import check_parent
 from hushtable.io.urls import Url
-
-__all__ = ["check_delta_target", "lake_files", "writing_delta"]
 
 _LOG = "_delta_log"
 
@@ -161,10 +160,11 @@ def check_delta_target(address: str, *, overwrite: bool) -> None:
     Raises
     ------
     OutputError
-        If it exists and must not be replaced, or is not a Delta table.
+        If it exists and must not be replaced, is not a Delta table, or its folder does not exist.
     """
     _package("deltalake", "A Delta table")
     path = Url.of(address).path
+    check_parent(path)
     if not path.exists() or (path.is_dir() and not any(path.iterdir())):
         return
     if not (path / _LOG).is_dir():

@@ -21,8 +21,6 @@ from hushtable.errors import OutputError
 from hushtable.io.csv_write import Writer
 from hushtable.io.dictionaries import with_sorted_dictionary
 
-__all__ = ["GROUP_ROWS", "Repeated", "Rows", "row_groups", "stored_schema", "write_parquet"]
-
 GROUP_ROWS = 1 << 20
 """Rows of a row group; only the last of a file has fewer."""
 

@@ -8,8 +8,6 @@ from typing import Any
 
 from hushtable.errors import DataError, did_you_mean
 
-__all__ = ["check_names", "select_names"]
-
 
 def check_names(names: Iterable[Any], where: str) -> list[str]:
     """Return the names, or raise if one is not text, is empty or occurs twice.

@@ -13,16 +13,13 @@ from pyarrow import parquet as pq
 
 from hushtable.errors import DataError
 from hushtable.io.batches import rebatch
-from hushtable.io.dictionaries import plain_bytes
+from hushtable.io.dictionaries import plain_bytes, plain_types
 from hushtable.io.footer import claimed_values
 from hushtable.io.names import check_names, select_names
-from hushtable.io.plain import plain_types
 from hushtable.io.remote import open_remote
 from hushtable.io.sniff import open_bytes
 from hushtable.io.text import is_text
 from hushtable.io.urls import Source, is_url, shown
-
-__all__ = ["iter_parquet", "parquet_names", "parquet_pieces", "read_parquet", "unpacked_parquet"]
 
 # UnicodeDecodeError, among the ValueErrors: a column's name that is not UTF-8
 _FAULTS = (pa.ArrowException, OSError, ValueError)

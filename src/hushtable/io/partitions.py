@@ -14,8 +14,6 @@ from urllib.parse import unquote
 
 import pyarrow as pa
 
-__all__ = ["PartitionFile", "files_below", "own_columns", "with_values"]
-
 _MISSING = "__HIVE_DEFAULT_PARTITION__"
 
 

@@ -13,8 +13,6 @@ from hushtable.io.csv_write import write_csv_header, write_csv_rows
 from hushtable.io.layout import Repeated, write_parquet
 from hushtable.parallel import each
 
-__all__ = ["write_pieces"]
-
 
 def write_pieces(pieces: Iterable[pa.Table | Repeated], schema: pa.Schema, path: Path) -> None:
     """Write a table from its pieces, completely or not at all.

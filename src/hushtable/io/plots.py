@@ -10,8 +10,6 @@ from hushtable.errors import UsageError
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-__all__ = ["COLOURS", "bars", "class_sizes", "new_axes", "partition"]
-
 # Okabe and Ito's colors, which color-blind readers can distinguish
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#56B4E9", "#E69F00", "#000000", "#8C6D00")
 

@@ -18,8 +18,6 @@ from hushtable.errors import DataError, HushtableError, OutputError, UsageError
 from hushtable.io.layout import Rows, write_parquet
 from hushtable.io.urls import Url
 
-__all__ = ["open_remote", "remote_exists", "remote_file", "write_remote"]
-
 _ENDINGS = (".parquet", ".pq")
 
 

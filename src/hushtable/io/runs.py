@@ -22,8 +22,6 @@ import pyarrow.compute as pc
 from hushtable.arrays import AnyArray, BoolArray, IntArray
 from hushtable.io.dictionaries import encode, to_codes, value_ranks, value_type
 
-__all__ = ["ColumnRuns", "Range", "RunWriter", "merged", "rank_column", "sorted_run"]
-
 RANGE_BYTES = 1 << 28
 """Bytes of values to rank at once."""
 

@@ -18,8 +18,6 @@ from pathlib import Path
 
 from hushtable.errors import OutputError, UsageError
 
-__all__ = ["SECRET", "keyed_hash", "load_secret", "secret_path"]
-
 SECRET = "HUSHTABLE_SECRET"  # noqa: S105 - the name of a variable, not a secret
 """Environment variable: the file with the secret, if it is not in its usual place."""
 

@@ -21,8 +21,6 @@ import pyarrow as pa
 from hushtable.errors import DataError
 from hushtable.io.names import check_names
 
-__all__ = ["DELIMITERS", "CsvHead", "diagnose", "ends_inside_quotes", "open_bytes", "read_head"]
-
 DELIMITERS: dict[str, str] = {",": "comma", ";": "semicolon", "\t": "tab", "|": "bar"}
 """The delimiters that are recognized, in order of preference, and their names."""
 

@@ -18,21 +18,6 @@ from hushtable.io.files import column_names, is_table_file, iter_batches, read_t
 from hushtable.io.partitions import PartitionFile, files_below
 from hushtable.io.urls import DELTA, SheetFile, Source, Url, is_url, shown, source_of
 
-__all__ = [
-    "RUN_BYTES",
-    "Stamp",
-    "check_unchanged",
-    "each_run",
-    "in_types_of",
-    "is_address",
-    "read_tables",
-    "same_columns",
-    "same_types",
-    "stamps",
-    "table_files",
-    "table_sources",
-]
-
 _log = logging.getLogger(__package__)
 
 RUN_BYTES = 1 << 28

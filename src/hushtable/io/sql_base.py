@@ -19,22 +19,6 @@ from hushtable.io.sql_place import SqlPlace
 from hushtable.io.sql_text import quoted
 from hushtable.io.text import is_text
 
-__all__ = [
-    "FOREIGN",
-    "PRIMARY",
-    "Ask",
-    "Database",
-    "TableKeys",
-    "Written",
-    "as_text_dictionaries",
-    "count_text",
-    "driver",
-    "exists_error",
-    "keys_of",
-    "no_rows",
-    "select_text",
-]
-
 PRIMARY, FOREIGN = "PRIMARY KEY", "FOREIGN KEY"
 """Kinds of keys, as databases call them."""
 

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import os
+import shutil
+import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import closing, contextmanager
 from itertools import chain
+from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
 
-from hushtable.errors import DataError, HushtableError, UsageError
+from hushtable.errors import DataError, HushtableError, PrivacyLeakWarning, UsageError
 from hushtable.io.dictionaries import decode
 from hushtable.io.layout import Rows
 from hushtable.io.names import check_names
@@ -29,8 +33,7 @@ from hushtable.io.sql_base import (
 from hushtable.io.sql_file import check_file, check_writable_file, failed_write, new_file
 from hushtable.io.sql_place import SqlPlace
 from hushtable.io.sql_text import quoted
-
-__all__ = ["DuckDatabase"]
+from hushtable.io.temporary import held_temporary
 
 # no query may fetch an extension from the network
 _CONFIG = {"autoinstall_known_extensions": "false"}
@@ -133,12 +136,13 @@ class DuckDatabase(Database):
                 with closing(duckdb.connect(str(path), config=_CONFIG)) as session:
                     session.execute(_QUIET)
                     session.begin()
-                    for place, rows in tables:
-                        _create(session, place, rows, overwrite)
+                    replaced = [_create(session, place, rows, overwrite) for place, rows in tables]
                     yield
                     session.commit()
             except duckdb.Error as error:
                 raise failed_write(tables[0][0], _kind(error)) from None
+            if any(replaced):
+                _rewrite(path)
 
     @contextmanager
     def reading(self, place: SqlPlace) -> Iterator[Any]:
@@ -180,8 +184,34 @@ def _check_one_select(query: str) -> None:
         raise UsageError("The query is not a single SELECT.", code="not-a-select", hint="Check its syntax.")
 
 
-def _create(session: Any, place: SqlPlace, rows: Rows, overwrite: bool) -> None:
-    if _exists(session, place):
+def _rewrite(path: Path) -> None:
+    """Copy a database into a new file: DuckDB leaves the rows of replaced tables in the old one."""
+    duckdb = driver("duckdb", "Writing to DuckDB")
+    target = path.resolve()
+    try:
+        with held_temporary(target, lambda folder: folder.mkdir(mode=0o700)) as folder:
+            copy = folder / target.name
+            with closing(duckdb.connect(config=_CONFIG)) as session:
+                session.execute(_QUIET)
+                for name, file, options in (("old_file", target, "(READ_ONLY)"), ("new_file", copy, "")):
+                    text = str(file).replace("'", "''")
+                    session.execute(f"ATTACH '{text}' AS {name} {options}").fetchall()
+                session.execute("COPY FROM DATABASE old_file TO new_file").fetchall()
+            shutil.copymode(target, copy)
+            os.replace(copy, target)
+    except (duckdb.Error, OSError):
+        warnings.warn(
+            f"The table was replaced, but {str(path)!r} may still contain its earlier rows, which SQL does not show. "
+            "Copy the table into a new file before you hand it over.",
+            PrivacyLeakWarning,
+            stacklevel=2,
+        )
+
+
+def _create(session: Any, place: SqlPlace, rows: Rows, overwrite: bool) -> bool:
+    """Create a table and fill it; return whether it replaces another."""
+    replaced = _exists(session, place)
+    if replaced:
         if not overwrite:
             raise exists_error(place)
         if _exists(session, place, "VIEW"):
@@ -193,6 +223,7 @@ def _create(session: Any, place: SqlPlace, rows: Rows, overwrite: bool) -> None:
         session.execute(f"{command} SELECT {names} FROM hushtable_written").fetchall()
         session.unregister("hushtable_written")
         command = f"INSERT INTO {place.relation()}"
+    return replaced
 
 
 def _exists(session: Any, place: SqlPlace, kind: str = "%") -> bool:

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
 from hushtable.errors import DataError, OutputError
+from hushtable.io.atomic import check_access
 from hushtable.io.sql_place import SqlPlace
-
-__all__ = ["check_file", "check_writable_file", "failed_write", "new_file"]
 
 
 def check_file(place: SqlPlace) -> None:
@@ -33,16 +31,26 @@ def check_writable_file(path: Path) -> None:
     ------
     OutputError
     """
-    if not path.parent.is_dir():
-        raise OutputError(
-            f"{str(path)!r} cannot be written: its folder does not exist.", hint="Create the folder first."
-        )
+    check_parent(path)
     if path.exists() and not path.is_file():
         raise OutputError(f"{str(path)!r} cannot be written: it is a folder.", hint="Choose a file name.")
-    if not os.access(path if path.exists() else path.parent, os.W_OK):
-        raise OutputError(
-            f"{str(path)!r} cannot be written: permission is denied.", hint="Choose a place that you may write to."
-        )
+    check_access(path if path.exists() else path.parent, path)
+
+
+def check_parent(path: Path) -> None:
+    """Refuse the path of an address whose folder does not exist.
+
+    Raises
+    ------
+    OutputError
+    """
+    if path.parent.is_dir():
+        return
+    rooted = not path.is_absolute() and Path("/", path).parent.is_dir()
+    raise OutputError(
+        f"{str(path)!r} cannot be written: its folder does not exist.",
+        hint="In an address, a path from the root has four slashes." if rooted else "Create the folder first.",
+    )
 
 
 @contextmanager

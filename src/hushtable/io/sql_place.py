@@ -9,8 +9,6 @@ from hushtable.errors import UsageError
 from hushtable.io.sql_text import one_select, quoted
 from hushtable.io.urls import DATABASES, Url
 
-__all__ = ["SqlPlace"]
-
 _OWN = ("table", "schema", "query")
 
 

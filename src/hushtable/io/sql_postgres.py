@@ -36,8 +36,6 @@ from hushtable.io.sql_sqlite_types import moments
 from hushtable.io.sql_text import quoted
 from hushtable.io.text import is_text, type_words
 
-__all__ = ["PostgresDatabase"]
-
 _WRITTEN = 10_000
 """Number of rows to convert to Python values at a time."""
 
@@ -270,7 +268,7 @@ _STATES = {
     "2BP01": "other objects, such as views, depend on the table that would be replaced",
     "42809": "it is not a table",
     "53100": "the server's disk is full",
-    "57014": "the server cancelled it",
+    "57014": "the server canceled it",
 }
 
 
@@ -327,7 +325,7 @@ class PgColumn:
 
 
 def column_of(session: Any, relation: str, described: Any) -> PgColumn:
-    """Return a column with its type; numbers without a declared precision are examined.
+    """Return a column with its type; numbers without a declared precision are doubles.
 
     Raises ``DataError`` if the type is a list, a range or anything else but a number, date or text.
     """
@@ -349,13 +347,16 @@ def column_of(session: Any, relation: str, described: Any) -> PgColumn:
 def _numeric(session: Any, relation: str, described: Any) -> pa.DataType:
     precision, scale = described.precision, described.scale
     if precision is None:
+        # the digits of the longest number, possibly of a suppressed record, must not decide the published type
         q = quoted(described.name)
-        most, large = session.execute(
-            f"SELECT max(scale({q})), max(length(trunc(abs({q}))::text)) FROM {relation} "
-            f"WHERE {q} NOT IN ('NaN', 'Infinity', '-Infinity')"
-        ).fetchone()
-        scale, precision = most or 0, (most or 0) + (large or 1)
-        precision = max(precision, min(_WIDEST, scale + 18))
+        (long,) = session.execute(f"SELECT bool_or({q}::float8::numeric <> {q}) FROM {relation}").fetchone()
+        if not long:
+            return pa.float64()
+        raise DataError(
+            f"Column {described.name!r} has decimal numbers of more than 15 digits, without a declared precision.",
+            code="unsupported-type",
+            hint="Convert it in a query, for example with CAST(... AS numeric(20, 2)) or CAST(... AS text).",
+        )
     if not 0 <= scale <= precision <= _WIDEST:
         raise DataError(
             f"Column {described.name!r} has decimal numbers of more than {_WIDEST} digits.",
@@ -375,6 +376,8 @@ def read_pg_column(column: PgColumn, values: list[Any]) -> pa.Array:
     try:
         if pa.types.is_decimal(column.type) and any(v is not None and not v.is_finite() for v in values):
             raise ValueError("not finite")
+        if pa.types.is_float64(column.type):
+            values = [None if v is None else float(v) for v in values]
         if is_text(column.type):
             values = [v if v is None or isinstance(v, str) else str(v) for v in values]
         return pa.array(values, column.type)

@@ -31,8 +31,6 @@ from hushtable.io.sql_place import SqlPlace
 from hushtable.io.sql_sqlite_types import LiteColumn, lite_rows, lite_type, look, read_column
 from hushtable.io.sql_text import quoted
 
-__all__ = ["LiteDatabase"]
-
 _WRITTEN = 10_000
 """Number of rows to convert to Python values at a time."""
 
@@ -115,6 +113,8 @@ class LiteDatabase(Database):
         with new_file(tables[0][0].path) as path:
             try:
                 with closing(sqlite3.connect(path, isolation_level=None)) as session:
+                    # the rows of a replaced table would stay in the file
+                    session.execute("PRAGMA secure_delete = ON")
                     session.execute("BEGIN IMMEDIATE")
                     for place, rows in tables:
                         _create(session, place, rows, overwrite)

@@ -1,7 +1,9 @@
 """SQLite's types: the declared and the stored types of a column as one Arrow type, and back.
 
-SQLite does not enforce declarations: any column may have any value. DATE, TIMESTAMP, BOOLEAN and DECIMAL(p, s) are used
-if the stored values fit; otherwise, the stored values decide. Mixing text and numbers in one column is an error.
+SQLite does not enforce declarations: any column may have any value. DATE, TIMESTAMP, BOOLEAN, NUMERIC and DECIMAL(p, s)
+are used if all stored values are of this kind; otherwise, the stored values decide. No single value decides: its record
+may be suppressed, and the published type would reveal it. So columns that mix text, whole numbers and fractions are
+refused, unless the declaration says which of these they are.
 """
 
 from __future__ import annotations
@@ -22,9 +24,10 @@ from hushtable.io.dictionaries import decode, value_type
 from hushtable.io.sql_text import quoted
 from hushtable.io.text import is_text, type_words
 
-__all__ = ["LiteColumn", "lite_rows", "lite_type", "look", "moments", "read_column"]
-
 _DECIMAL = re.compile(r"(?:DECIMAL|NUMERIC|DECIMAL_TEXT)\s*\(\s*(\d+)\s*(?:,\s*(\d+)\s*)?\)")
+_FRACTIONS = re.compile("REAL|FLOA|DOUB|NUMERIC|NUMBER|DECIMAL")
+"""Declarations of columns with fractions; SQLite itself stores 2.0 as 2 in some of them."""
+
 _EXACT_DIGITS = 15
 """Digits that survive as doubles, into which SQLite may convert decimals."""
 
@@ -70,18 +73,26 @@ def look(session: sqlite3.Connection, select: str, columns: Sequence[tuple[str, 
 
 
 def _type(name: str, declared: str, kinds: set[str], not_bits: int, zoned: int, known: int) -> pa.DataType:
-    number = kinds <= {"integer", "real"}
     fixed = _DECIMAL.search(declared)
     if fixed and "blob" not in kinds and int(fixed[1]) <= 38 and int(fixed[2] or 0) <= int(fixed[1]):
         return pa.decimal128(max(int(fixed[1]), 1), int(fixed[2] or 0))
-    if len(kinds) > 1 and not number:
-        words = {"integer": "whole numbers", "real": "numbers", "text": "text", "blob": "bytes"}
+    if kinds <= {"integer", "real"} and _FRACTIONS.search(declared):
+        return pa.float64()
+    if len(kinds) > 1:
+        words = {"integer": "whole numbers", "real": "fractions", "text": "text", "blob": "bytes"}
+        kind = "REAL" if kinds == {"integer", "real"} else "TEXT"
         raise DataError(
-            f"Column {name!r} mixes {' and '.join(sorted({words[kind] for kind in kinds}))}.",
+            f"Column {name!r} mixes {' and '.join(sorted(words[kind] for kind in kinds))}.",
             code="mixed-types",
-            hint="Convert it in a query, for example with CAST(... AS TEXT).",
+            hint=f"Convert it in a query, for example with CAST(... AS {kind}).",
         )
-    if "BOOL" in declared and kinds <= {"integer"} and not not_bits:
+    if "BOOL" in declared and kinds <= {"integer"}:
+        if not_bits:
+            raise DataError(
+                f"Column {name!r} was declared as a boolean but contains numbers other than 0 and 1.",
+                code="declared-type",
+                hint="Convert it in a query, for example with CAST(... AS INTEGER).",
+            )
         return pa.bool_()
     if kinds == {"text"} and re.search("DATETIME|TIMESTAMP", declared):
         if zoned not in (0, known):
@@ -93,18 +104,9 @@ def _type(name: str, declared: str, kinds: set[str], not_bits: int, zoned: int, 
         return _UTC if zoned else pa.timestamp("us")
     if kinds == {"text"} and declared.strip() == "DATE":
         return pa.date32()
-    if kinds == {"integer"}:
-        return pa.int64()
-    if number and kinds:
-        return pa.float64()
-    return {"text": pa.string(), "blob": pa.binary()}[kinds.pop()] if kinds else _undecided(declared)
-
-
-def _undecided(declared: str) -> pa.DataType:
-    """The type of a column without any value: as declared."""
-    if "INT" in declared:
-        return pa.int64()
-    return pa.float64() if re.search("REAL|FLOA|DOUB", declared) else pa.string()
+    if not kinds:  # no values: as declared
+        return pa.int64() if "INT" in declared else pa.string()
+    return {"integer": pa.int64(), "real": pa.float64(), "text": pa.string(), "blob": pa.binary()}[kinds.pop()]
 
 
 def read_column(column: LiteColumn, values: list[Any]) -> pa.Array:

@@ -24,8 +24,6 @@ from hushtable.io.sql_place import SqlPlace
 from hushtable.io.sql_text import quoted
 from hushtable.io.text import is_text, type_words
 
-__all__ = ["SensitiveTally", "Tally", "tally"]
-
 _ROWS = quoted("hushtable rows")
 """No user's table has this name."""
 

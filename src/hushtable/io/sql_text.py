@@ -10,8 +10,6 @@ import re
 
 from hushtable.errors import UsageError
 
-__all__ = ["one_select", "quoted"]
-
 _READS = ("select", "with", "values", "from")
 
 # tokens without syntax: comments, texts, quoted names and PostgreSQL's dollar quotes

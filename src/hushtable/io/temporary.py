@@ -18,8 +18,6 @@ from pathlib import Path
 
 from hushtable.errors import OutputError
 
-__all__ = ["beside", "held_temporary", "private_folder", "sweep"]
-
 _TEMPORARY = re.compile(r"\..*\.[0-9a-f]{12}\.tmp", re.DOTALL)
 _LOCK = "lock"
 
@@ -105,7 +103,7 @@ def sweep(target: Path) -> None:
         _close(lock)
 
 
-def beside(target: Path, ending: str) -> Path:
+def hidden_sibling(target: Path, ending: str) -> Path:
     """The hidden path next to a target, with the target's name in it.
 
     Raises
@@ -115,7 +113,7 @@ def beside(target: Path, ending: str) -> Path:
 
     Examples
     --------
-    >>> beside(Path("a/out"), "work").as_posix()
+    >>> hidden_sibling(Path("a/out"), "work").as_posix()
     'a/.out.work'
     """
     if not target.name:
@@ -126,7 +124,7 @@ def beside(target: Path, ending: str) -> Path:
 
 
 def _fresh(target: Path) -> Path:
-    return beside(target, f"{secrets.token_hex(6)}.tmp")
+    return hidden_sibling(target, f"{secrets.token_hex(6)}.tmp")
 
 
 def _stem(target: Path) -> str:

@@ -24,17 +24,6 @@ import pyarrow.compute as pc
 
 from hushtable.errors import DataError, HierarchyError
 
-__all__ = [
-    "EXACT",
-    "MOST_REPEATED",
-    "is_text",
-    "label_text",
-    "number_text",
-    "repeated_nodes",
-    "to_labels",
-    "type_words",
-]
-
 MOST_REPEATED = 100_000
 """Most values that the aliases of a YAML text may repeat in total."""
 

@@ -19,8 +19,6 @@ from urllib.parse import quote, unquote
 
 from hushtable.errors import UsageError
 
-__all__ = ["DATABASES", "DELTA", "SheetFile", "Source", "Url", "can_count", "is_url", "shown", "source_of"]
-
 Source: TypeAlias = "str | os.PathLike[str]"
 """A file's path, or an address."""
 

@@ -19,8 +19,6 @@ from typing import Any, NamedTuple
 from hushtable._version import __version__
 from hushtable.errors import DataError
 
-__all__ = ["FORMATS", "WrittenFile", "check_format", "first_reader", "look_at", "migrated"]
-
 FORMATS = {"policy": 2, "release": 2, "companion": 1, "evidence": 2, "ledger": 1}
 """The formats that this version writes, by kind of file."""
 
@@ -206,18 +204,18 @@ _COUNTS = ("records", "released", "suppressed")
 def _release_2(text: str) -> tuple[str, list[str]]:
     """Remove what hushtable 0.1 revealed: counts of the whole table and numbers that suppressed records changed."""
     data = json.loads(text)
-    told: dict[str, Any] = {"format": 2, **{key: data[key] for key in _PUBLIC if key in data}}
+    public: dict[str, Any] = {"format": 2, **{key: data[key] for key in _PUBLIC if key in data}}
     if data.get("counterfeits") or "m-invariant" in (data.get("algorithm") or {}):
-        told["rows_may_be_counterfeits"] = True
+        public["rows_may_be_counterfeits"] = True
     else:
-        told |= {key: data[key] for key in _COUNTS if key in data}
-    told["models"] = [{**found, "achieved": None} for found in data.get("models", ())]
-    told["notes"] = {key: value for key, value in data.get("notes", {}).items() if key == "increment"}
-    gone = [key for key in data if key not in told]
+        public |= {key: data[key] for key in _COUNTS if key in data}
+    public["models"] = [{**found, "achieved": None} for found in data.get("models", ())]
+    public["notes"] = {key: value for key, value in data.get("notes", {}).items() if key == "increment"}
+    gone = [key for key in data if key not in public]
     changes = ["add 'format: 2'", "remove what each model achieved: verifying computes it again"]
     if gone:
         changes.append(f"remove what reveals suppressed records: {', '.join(gone)}")
-    return json.dumps(told, indent=1, ensure_ascii=False) + "\n", changes
+    return json.dumps(public, indent=1, ensure_ascii=False) + "\n", changes
 
 
 _STEPS: dict[tuple[str, int], Callable[[str], tuple[str, list[str]]]] = {

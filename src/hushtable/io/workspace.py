@@ -17,9 +17,7 @@ from typing import IO, Any
 
 from hushtable.errors import OutputError
 from hushtable.io.atomic import atomic_write_text, named, reported
-from hushtable.io.temporary import beside, sweep
-
-__all__ = ["Workspace", "workspace"]
+from hushtable.io.temporary import hidden_sibling, sweep
 
 _MANIFEST = "manifest.json"
 _LOCK = "lock"
@@ -112,7 +110,7 @@ def workspace(path: str | os.PathLike[str], key: Mapping[str, Any]) -> Iterator[
     (({'rows': 3}, True), False)
     """
     target = Path(os.path.realpath(path))
-    folder = beside(target, "work")
+    folder = hidden_sibling(target, "work")
     with reported(path), named(folder, path), contextlib.ExitStack() as stack:
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         lock = stack.enter_context((folder / _LOCK).open("a"))

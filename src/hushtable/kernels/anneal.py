@@ -16,8 +16,6 @@ import numpy as np
 from hushtable.arrays import FloatArray, IntArray
 from hushtable.kernels.compile import compiled
 
-__all__ = ["anneal"]
-
 
 def anneal(
     points: FloatArray,

@@ -21,8 +21,6 @@ from typing import Any
 
 from hushtable.kernels.compile import compiled
 
-__all__ = ["is_underway", "main"]
-
 _IDLE = 30.0
 _ATTEMPTS = 2
 _lock = threading.Lock()

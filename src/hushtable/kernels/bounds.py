@@ -9,8 +9,6 @@ import numpy as np
 from hushtable.arrays import AnyArray, IntArray
 from hushtable.kernels.compile import dispatch
 
-__all__ = ["bounds", "column_bounds"]
-
 
 def bounds(work: AnyArray, starts: IntArray, ends: IntArray) -> tuple[IntArray, IntArray]:
     """Return the least and greatest code of each group in each column.

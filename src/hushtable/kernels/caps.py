@@ -9,13 +9,8 @@ import numpy as np
 from hushtable.arrays import FloatArray, IntArray
 from hushtable.kernels.compile import dispatch
 
-__all__ = ["most_within_caps", "smallest_within_caps"]
-
 ROUNDING = 1e-9
 """Tolerance for rounding in a number of units."""
-
-STEPS = 64
-"""Candidates to try, from above, before the least one that is not ruled out is returned."""
 
 
 def most_within_caps(
@@ -25,8 +20,8 @@ def most_within_caps(
 
     M units, h'_i <= h_i of value i, keep to the caps if the sum of max(h'_i - cap_i M, 0) is at most slack M. Then
     (1 - slack) M <= sum min(h_i, cap_i M), which is below A + B M for the units A of any values and the caps B of the
-    others: M <= A / (1 - slack - B), tightened by Newton's steps from above. From there down whole numbers are tried:
-    h'_i is whole, so units up to cap_i M are free, the next one costs what it exceeds the cap by, and further ones 1.
+    others: M <= A / (1 - slack - B), tightened by Newton's steps from above. Searching for the greatest whole number
+    that whole h'_i allow would take longer than the few nodes that it rules out.
 
     Parameters
     ----------
@@ -60,12 +55,6 @@ def _caps_loops(offsets: Any, values: Any, units: Any, caps: Any, slack: Any, le
     for g in range(len(out)):
         begin, end = offsets[g], offsets[g + 1]
         kept = _relaxed(values[begin:end], units[begin:end], caps, slack)
-        tried = 0
-        while kept >= least and tried < STEPS:
-            if _possible(values[begin:end], units[begin:end], caps, slack, kept):
-                break
-            kept -= 1
-            tried += 1
         out[g] = kept if kept >= least else 0
 
 
@@ -74,7 +63,7 @@ def _relaxed(values: Any, units: Any, caps: Any, slack: Any) -> Any:
     kept = 0.0
     for i in range(len(values)):
         kept += units[i]
-    # the same tolerance for rounding as in `_possible`: a bound that is too small would be wrong
+    # a bound that is too small would be wrong
     need = 1.0 - slack - ROUNDING
     while True:
         free = ROUNDING * (1 + len(values))
@@ -89,33 +78,6 @@ def _relaxed(values: Any, units: Any, caps: Any, slack: Any) -> Any:
             break
         kept = free / rest
     return np.int64(kept * (1 + ROUNDING) + ROUNDING)
-
-
-def _possible(values: Any, units: Any, caps: Any, slack: Any, kept: Any) -> Any:
-    """Whether this many whole units can be chosen."""
-    missing = np.int64(kept)
-    partly = np.empty(len(values), np.float64)
-    n = 0
-    for i in range(len(values)):
-        cap = caps[values[i]] * kept + ROUNDING
-        whole = np.int64(cap)
-        if units[i] <= whole:
-            missing -= units[i]
-        else:
-            missing -= whole
-            partly[n] = 1.0 - (cap - whole)
-            n += 1
-    if missing <= 0:
-        return True
-    # the cheapest first; every further unit costs 1
-    cost = 0.0
-    partly[:n].sort()
-    for i in range(n):
-        if i < missing:
-            cost += partly[i]
-    if missing > n:
-        cost += missing - n
-    return cost <= slack * kept + ROUNDING * (1 + kept)
 
 
 def smallest_within_caps(caps: FloatArray, slack: float, most: int) -> int:

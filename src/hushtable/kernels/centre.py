@@ -13,8 +13,6 @@ import numpy as np
 from hushtable.arrays import FloatArray, IntArray
 from hushtable.kernels.metric import Metric
 
-__all__ = ["Sums", "centre", "modes", "no_sums", "shift"]
-
 
 class Sums(NamedTuple):
     """What a centroid is computed from.

@@ -12,8 +12,6 @@ from hushtable.arrays import AnyArray, IntArray
 from hushtable.kernels.compile import dispatch
 from hushtable.kernels.grouping import number_rows
 
-__all__ = ["collapse_rows"]
-
 
 def collapse_rows(
     columns: Sequence[AnyArray], sizes: Sequence[int], weights: IntArray

@@ -12,8 +12,6 @@ from hushtable.arrays import AnyArray, IntArray
 from hushtable.kernels.compile import dispatch
 from hushtable.kernels.grouping import number_rows
 
-__all__ = ["shared_units"]
-
 
 def shared_units(codes: AnyArray, chosen: Sequence[int], sizes: Sequence[int], units: IntArray) -> IntArray:
     """Return how many units have the same codes as each row in the chosen columns.

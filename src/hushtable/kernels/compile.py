@@ -19,8 +19,6 @@ from collections.abc import Callable
 from types import FunctionType
 from typing import Any
 
-__all__ = ["COMPILE_FROM", "KERNELS", "TWIN_SECONDS", "TWIN_UP_TO", "compiled", "dispatch"]
-
 KERNELS = "HUSHTABLE_KERNELS"
 """Environment variable: a folder with precompiled kernels, which may be read-only."""
 
@@ -175,7 +173,7 @@ def dispatch(loops: Callable[..., Any], twin: Callable[..., Any], rows: int) -> 
 def _with_twin(loops: Callable[..., Any], kernel: Any, twin: Callable[..., Any], *arguments: Any) -> Any:
     """Call the kernel, or its twin if the kernel is not compiled yet."""
     # checking the cache takes as long as the twin on a small group
-    if time.perf_counter() >= _look_again.get(loops, 0.0):
+    if loops not in _look_again or time.perf_counter() >= _look_again[loops]:
         _caller.has_twin = True
         try:
             return kernel(*arguments)

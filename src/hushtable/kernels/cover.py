@@ -14,8 +14,6 @@ import numpy as np
 from hushtable.arrays import AnyArray, IntArray
 from hushtable.kernels.compile import dispatch
 
-__all__ = ["NODE", "RANGE", "SET", "Tables", "cheapest_groups", "cover"]
-
 NODE, RANGE, SET = 0, 1, 2
 
 

@@ -22,8 +22,6 @@ from hushtable.arrays import AnyArray, FloatArray, IntArray
 from hushtable.kernels.anneal import _scrambled
 from hushtable.kernels.compile import compiled
 
-__all__ = ["exchange", "nearest_tuples", "underpriced"]
-
 _PLAIN = 100_000
 """Pairs of tuples up to which plain Python beats loading a compiled kernel; a step counts as four."""
 
@@ -341,7 +339,7 @@ def _underpriced(codes: Any, weights: Any, times: Any, prices: Any, order: Any, 
 
 
 def _added(codes: Any, weights: Any, crowd: Any, m: Any, t: Any) -> Any:
-    """What tuple t costs beside the first m of a crowd."""
+    """What tuple t costs together with the first m of a crowd."""
     cost = 0
     for c in range(codes.shape[1]):
         new = weights[c]

@@ -11,8 +11,6 @@ import numpy as np
 from hushtable.arrays import AnyArray, BoolArray, IntArray
 from hushtable.kernels.compile import dispatch
 
-__all__ = ["leaf_cube", "related", "small_group_units"]
-
 
 def leaf_cube(columns: Sequence[AnyArray], units: IntArray, leaves: Sequence[int]) -> IntArray:
     """Count the leaves of up to three columns together: an array with one axis per column, three in all.

@@ -13,8 +13,6 @@ from hushtable.arrays import AnyArray, FloatArray, IntArray
 from hushtable.kernels.compile import dispatch
 from hushtable.rng import bits, stream_keys, uniform
 
-__all__ = ["draw_parts", "draw_uniform", "shuffle_runs"]
-
 _GOLDEN = np.uint64(0x9E3779B97F4A7C15)
 _FIRST, _SECOND = np.uint64(0xBF58476D1CE4E5B9), np.uint64(0x94D049BB133111EB)
 _30, _27, _31, _32, _11 = (np.uint64(n) for n in (30, 27, 31, 32, 11))

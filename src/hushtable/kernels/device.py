@@ -18,8 +18,6 @@ from hushtable.kernels.passes import Passes, Shadow
 from hushtable.kernels.rounds import Processor, RoundsState
 from hushtable.kernels.tiles import Device, DeviceLost, Tiles, Visitor
 
-__all__ = ["DEVICE", "device", "passes_for", "rounds_for", "use"]
-
 DEVICE = "HUSHTABLE_DEVICE"
 """Environment variable: the device for policies that do not name one."""
 

@@ -12,8 +12,6 @@ from hushtable.kernels.compile import dispatch
 from hushtable.kernels.cover import NODE, RANGE, Tables
 from hushtable.kernels.grouping import stable_order
 
-__all__ = ["Founded", "Lenders", "found_groups"]
-
 EXIT = -1
 _PATIENCE = 2  # companions whose cell alone costs more than this many times the exit are discarded
 

@@ -19,8 +19,6 @@ from hushtable.kernels.passes import PassAnswers
 from hushtable.kernels.rounds import RoundsState, grouped
 from hushtable.kernels.tiles import ROOM, TILE, Asked, Device, DeviceLost
 
-__all__ = ["Card", "CardRounds", "card_problem", "free_bytes"]
-
 GROUP = 32
 """Questions that a thread block answers together."""
 

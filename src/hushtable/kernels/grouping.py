@@ -11,7 +11,8 @@ import numpy as np
 from hushtable.arrays import AnyArray, IntArray
 from hushtable.kernels.compile import dispatch
 
-__all__ = ["count_rows", "group_rows", "histogram", "number_rows", "sort_between", "stable_order", "sum_rows"]
+DENSE = 4
+"""Cells of a groups x values matrix per row up to which counting in one beats sorting the rows by group."""
 
 
 def number_rows(columns: Sequence[AnyArray], sizes: Sequence[int]) -> tuple[IntArray, IntArray]:
@@ -317,6 +318,58 @@ def _histogram_loops(rows: Any, starts: Any, ends: Any, codes: Any, units: Any, 
             scratch[values[a]] = 0
         offsets[g + 1] = at
     return offsets, values[:at].copy(), counts[:at].copy()
+
+
+def tally(
+    labels: AnyArray, codes: AnyArray, units: IntArray, n_groups: int, n_values: int
+) -> tuple[IntArray, IntArray, IntArray]:
+    """Count the codes of rows by label, like ``histogram``; rows with label -1 are omitted.
+
+    Examples
+    --------
+    >>> o, v, c = tally(np.array([1, -1, 0, 1]), np.array([1, 0, 0, 1]), np.array([1, 1, 2, 3]), 2, 2)
+    >>> o.tolist(), v.tolist(), c.tolist()
+    ([0, 1, 2], [0, 1], [2, 4])
+    """
+    if n_groups * n_values > DENSE * len(labels) + 1024:
+        rows, offsets = group_rows(labels, n_groups)
+        return histogram(rows, offsets[:-1], offsets[1:], codes, units, n_values)
+    offsets, values, counts = dispatch(_tally_loops, _tally_numpy, len(labels))(
+        labels, codes, units, n_groups, n_values
+    )
+    return offsets, values, counts
+
+
+def _tally_numpy(labels: Any, codes: Any, units: Any, n_groups: Any, n_values: Any) -> tuple[Any, Any, Any]:
+    matrix = np.zeros(n_groups * n_values, dtype=np.int64)
+    some = np.flatnonzero(labels >= 0)
+    np.add.at(matrix, labels[some].astype(np.int64) * n_values + codes[some], units[some])
+    present = np.flatnonzero(matrix)
+    offsets = np.searchsorted(present, np.arange(n_groups + 1) * n_values).astype(np.int64)
+    return offsets, present % n_values, matrix[present]
+
+
+def _tally_loops(labels: Any, codes: Any, units: Any, n_groups: Any, n_values: Any) -> tuple[Any, Any, Any]:
+    matrix = np.zeros(n_groups * n_values, np.int64)
+    for i in range(len(labels)):
+        if labels[i] >= 0:
+            matrix[np.uint64(np.int64(labels[i]) * n_values + codes[i])] += units[i]
+    n = 0
+    for place in range(len(matrix)):
+        n += matrix[place] != 0
+    offsets = np.empty(n_groups + 1, np.int64)
+    values = np.empty(n, np.int64)
+    counts = np.empty(n, np.int64)
+    offsets[0] = n = 0
+    for g in range(n_groups):
+        for c in range(n_values):
+            u = matrix[g * n_values + c]
+            if u != 0:
+                values[n] = c
+                counts[n] = u
+                n += 1
+        offsets[g + 1] = n
+    return offsets, values, counts
 
 
 def sort_between(values: Any, begin: Any, end: Any) -> None:

@@ -14,8 +14,6 @@ from hushtable.arrays import AnyArray, IntArray
 from hushtable.kernels.compile import dispatch
 from hushtable.kernels.grouping import stable_order
 
-__all__ = ["FRACTION", "NO_CUT", "WEIGHT", "amount", "fixed_log2", "informative_cuts"]
-
 FRACTION = 20
 """Fractional bits of a logarithm."""
 

@@ -16,8 +16,6 @@ from hushtable.arrays import BoolArray, FloatArray, IntArray
 from hushtable.kernels.compile import compiled
 from hushtable.kernels.metric import Metric
 
-__all__ = ["Tree", "build", "remove"]
-
 LEAF = 32
 """Most points in a leaf."""
 

@@ -14,8 +14,6 @@ import numpy as np
 from hushtable.arrays import AnyArray, BoolArray, IntArray
 from hushtable.kernels.compile import dispatch
 
-__all__ = ["CostTables", "box_costs", "extreme_records"]
-
 
 @dataclass(frozen=True)
 class CostTables:

@@ -17,8 +17,6 @@ import numpy as np
 
 from hushtable.arrays import AnyArray, BoolArray, FloatArray, IntArray
 
-__all__ = ["Metric", "squared_distances"]
-
 
 class Metric(NamedTuple):
     """How columns are compared.

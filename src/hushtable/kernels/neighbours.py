@@ -16,8 +16,6 @@ from hushtable.kernels.passes import has_shadow
 from hushtable.kernels.search import nearest
 from hushtable.kernels.unassigned import index_pays
 
-__all__ = ["neighbours", "spread"]
-
 
 def neighbours(points: FloatArray, width: int) -> IntArray:
     """Return the nearest other records of each record (numbers without gaps), nearest first, then by number.

@@ -18,8 +18,6 @@ from hushtable.arrays import BoolArray, FloatArray, IntArray
 from hushtable.kernels.compile import compiled
 from hushtable.kernels.metric import Metric, distance, plain_distance
 
-__all__ = ["Outermost", "short_winner"]
-
 SHORT = 1024
 """Entries of the short list."""
 

@@ -9,10 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from hushtable.arrays import AnyArray, BoolArray, IntArray
+from hushtable.arrays import AnyArray, IntArray
 from hushtable.kernels.compile import dispatch
-
-__all__ = ["block_offsets", "blocks_of", "lost_units", "pack_tuples"]
 
 MOST_IN_BLOCK = 1024
 """Combinations of the columns that are packed into one number: their look-up table stays in the fastest cache."""
@@ -65,42 +63,85 @@ def block_offsets(blocks: Any, leaves: Any) -> Any:
     return offset
 
 
-def lost_units(packed: AnyArray, units: IntArray, blocks: IntArray, leaves: IntArray, lost: BoolArray) -> IntArray:
-    """Add up the units of lost tuples, leaf by leaf: those of the first column's leaves, of the second's, ...
+def leaf_units(columns: AnyArray, rows: IntArray, units: IntArray, leaves: IntArray) -> IntArray:
+    """Add up the units of some tuples, leaf by leaf: those of the first column's leaves, of the second's, ...
 
     Examples
     --------
-    >>> lost_units(np.array([[1], [3]]), np.array([5, 7]), np.array([0, 2]), np.array([2, 2]), np.array([True, True]))
+    >>> columns = np.array([[0, 0, 1], [1, 0, 1]])
+    >>> leaf_units(columns, np.array([0, 2]), np.array([5, 7]), np.array([2, 2]))
     array([ 5,  7,  0, 12])
     """
     out = np.zeros(int(leaves.sum()), dtype=np.int64)
-    dispatch(_lost_loops, _lost_numpy, 50 * len(packed))(packed, units, blocks, leaves, lost, out)
+    dispatch(_leaf_loops, _leaf_numpy, 50 * len(rows))(columns, rows, units, leaves, out)
     return out
 
 
-def _lost_numpy(packed: Any, units: Any, blocks: Any, leaves: Any, lost: Any, out: Any) -> None:
-    at = np.concatenate([[0], np.cumsum(leaves)])
-    for number in range(packed.shape[1]):
-        rest = packed[lost, number].astype(np.int64)
-        for j in range(blocks[number + 1] - 1, blocks[number] - 1, -1):
-            np.add.at(out, at[j] + rest % leaves[j], units[lost])
-            rest //= leaves[j]
+def _leaf_numpy(columns: Any, rows: Any, units: Any, leaves: Any, out: Any) -> None:
+    for codes, end, size in zip(columns, np.cumsum(leaves), leaves, strict=True):
+        np.add.at(out[end - size : end], codes[rows], units)
 
 
-def _lost_loops(packed: Any, units: Any, blocks: Any, leaves: Any, lost: Any, out: Any) -> None:
-    n_tuples, n_blocks = packed.shape
-    offset = block_offsets(blocks, leaves)
-    together = np.zeros(offset[n_blocks], np.int64)
-    for i in range(n_tuples):
-        if lost[i]:
-            for b in range(n_blocks):
-                together[offset[b] + np.uint64(packed[i, b])] += units[i]
-    at = leaves.sum()
-    for b in range(n_blocks - 1, -1, -1):
-        step = np.uint64(1)
-        for j in range(blocks[b + 1] - 1, blocks[b] - 1, -1):
-            at -= leaves[j]
-            for combination in range(offset[b + 1] - offset[b]):
-                place = np.uint64(combination)
-                out[np.uint64(at) + place // step % np.uint64(leaves[j])] += together[offset[b] + place]
-            step *= np.uint64(leaves[j])
+def _leaf_loops(columns: Any, rows: Any, units: Any, leaves: Any, out: Any) -> None:
+    at = 0
+    for j in range(len(leaves)):
+        for i in range(len(rows)):
+            out[at + columns[j, rows[i]]] += units[i]
+        at += leaves[j]
+
+
+def charge(gone: IntArray, lut: AnyArray, at: IntArray, leaves: IntArray, extra: AnyArray) -> AnyArray:
+    """Charge records at leaves, column by column: the units of each node times its extra cost.
+
+    Parameters
+    ----------
+    gone : int64 array
+        Units leaf by leaf, one column after the other.
+    lut : integer array
+        The node above each leaf, level by level; column j's begin at ``at[j]``.
+    at, leaves : int64 arrays
+    extra : float64 array
+        Extra cost of each entry of ``lut``; the same for all leaves of a node.
+
+    Examples
+    --------
+    >>> nodes, cost = np.array([0, 0, 1]), np.array([0.5, 0.5, 2.0])
+    >>> charge(np.array([1, 2, 3]), nodes, np.array([0]), np.array([3]), cost).tolist()
+    [7.5]
+    """
+    out = np.zeros(len(leaves))
+    dispatch(_charge_loops, _charge_numpy, 50 * len(gone))(gone, lut, at, leaves, extra, out)
+    return out
+
+
+def _charge_numpy(gone: Any, lut: Any, at: Any, leaves: Any, extra: Any, out: Any) -> None:
+    end = 0
+    for j in range(len(leaves)):
+        begin, end, own = end, end + leaves[j], slice(at[j], at[j] + leaves[j])
+        # integers, so that the order of summation does not matter
+        units = np.bincount(lut[own], weights=gone[begin:end])
+        cost = np.zeros(len(units))
+        cost[lut[own]] = extra[own]
+        # summed from left to right, not pairwise, in every NumPy version
+        out[j] = np.cumsum(units * cost)[-1]
+
+
+def _charge_loops(gone: Any, lut: Any, at: Any, leaves: Any, extra: Any, out: Any) -> None:
+    units = np.empty(leaves.max(), np.int64)
+    cost = np.empty(leaves.max(), np.float64)
+    begin = 0
+    for j in range(len(leaves)):
+        n = 0
+        for leaf in range(leaves[j]):
+            n = max(n, lut[at[j] + leaf] + 1)
+        units[:n] = 0
+        cost[:n] = 0.0
+        for leaf in range(leaves[j]):
+            node = lut[at[j] + leaf]
+            units[node] += gone[begin + leaf]
+            cost[node] = extra[at[j] + leaf]
+        total = 0.0
+        for node in range(n):
+            total += units[node] * cost[node]
+        out[j] = total
+        begin += leaves[j]

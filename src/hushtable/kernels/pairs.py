@@ -9,8 +9,6 @@ import numpy as np
 from hushtable.arrays import IntArray
 from hushtable.kernels.compile import dispatch
 
-__all__ = ["overlapping_boxes"]
-
 
 def overlapping_boxes(low: IntArray, high: IntArray) -> IntArray:
     """Return the pairs (a < b) of boxes that share a point, in ascending order.

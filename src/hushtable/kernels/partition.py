@@ -17,8 +17,6 @@ from hushtable.arrays import AnyArray, IntArray
 from hushtable.kernels.compile import dispatch
 from hushtable.kernels.grouping import stable_order
 
-__all__ = ["balanced_cuts", "split_children", "split_rows", "split_ties", "spread_labels"]
-
 PIECE_ROWS = 1 << 18
 """Rows of the groups that one core works on at a time."""
 

@@ -23,8 +23,6 @@ from hushtable.kernels.compile import compiled, dispatch
 from hushtable.kernels.metric import Metric, plain_distance, squared_distances
 from hushtable.parallel import each, threads
 
-__all__ = ["PassAnswers", "Passes", "Shadow", "has_shadow", "plain_search", "scaled"]
-
 LANES = 32
 """Records of a block."""
 
@@ -158,26 +156,28 @@ class Shadow(Passes):
         work = dispatch(_pass_loops, _pass_numpy, len(points))
         if not len(self._ids) or self._count < (1.0 - COMPACT) * len(self._ids):
             self._write()
-        ends = self._cuts(len(rows))
-        parts = list(pairwise(ends))
 
-        def one(part: tuple[int, int]) -> PassAnswers:
-            found = _nothing(len(rows), near, far)
-            work(points, self._alive, self._blocks, self._ids, self._middle, self._scale, rows, *part, *found)
+        def some(asked: IntArray, first: int, stop: int) -> PassAnswers:
+            found = _nothing(len(asked), near, far)
+            work(points, self._alive, self._blocks, self._ids, self._middle, self._scale, asked, first, stop, *found)
             return found
 
-        if len(parts) == 1:
-            return one(parts[0])
-        first, *rest = each(one, parts)
+        n, cores = len(self._blocks), self._cores(len(rows))
+        if cores == 1:
+            # in this thread, whose time decides between a pass and an index
+            return some(rows, 0, n)
+        if len(rows) >= cores:
+            # by question: what has been found so far rules out as much as on one core
+            parts = each(lambda asked: some(asked, 0, n), np.array_split(rows, cores))
+            return PassAnswers(*map(np.concatenate, zip(*parts, strict=True)))
+        first, *rest = each(lambda part: some(rows, *part), pairwise(n * i // cores for i in range(cores + 1)))
         for other in rest:
             compiled(_merge)(*first, *other)
         return first
 
-    def _cuts(self, questions: int) -> list[int]:
-        """How the blocks are divided among the cores; results do not depend on it."""
-        n = len(self._blocks)
-        parts = threads() if n * self._blocks.shape[1] * LANES * questions >= SHARED_FROM else 1
-        return [n * i // parts for i in range(parts + 1)]
+    def _cores(self, questions: int) -> int:
+        """How many cores share a pass; results do not depend on it."""
+        return threads() if len(self._blocks) * self._blocks.shape[1] * LANES * questions >= SHARED_FROM else 1
 
     def _write(self) -> None:
         """Write the shadow of the remaining records."""

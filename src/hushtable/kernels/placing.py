@@ -9,8 +9,6 @@ import numpy as np
 from hushtable.arrays import AnyArray, IntArray
 from hushtable.kernels.compile import dispatch
 
-__all__ = ["next_places"]
-
 
 def next_places(kinds: AnyArray, following: IntArray) -> AnyArray:
     """Return the place of every row, the next free one of its kind; -1 for rows of kind -1.

@@ -20,8 +20,6 @@ from hushtable.arrays import AnyArray, FloatArray, IntArray
 from hushtable.kernels.compile import dispatch
 from hushtable.parallel import each, threads
 
-__all__ = ["QUANTILES", "Processor", "RoundsState", "grouped"]
-
 SHARED_FROM = 4096
 """Groups from which a round's proposals are shared among the cores."""
 

@@ -16,8 +16,6 @@ from hushtable.kernels.compile import dispatch
 from hushtable.kernels.metric import Metric, distance, plain_distance, squared_distances
 from hushtable.parallel import each
 
-__all__ = ["scan_farthest", "scan_nearest"]
-
 BLOCK = 2**16
 """Rows of a block."""
 

@@ -8,8 +8,6 @@ import numpy as np
 
 from hushtable.kernels.metric import distance, least, most, plain_distance, plain_least, plain_most
 
-__all__ = ["farthest", "nearest"]
-
 
 def nearest(tree: Any, origin: Any, metric: Any, kinds: Any, allowed: Any, found: Any, far: Any) -> Any:
     """Fill ``found`` and ``far`` with the nearest points and their squared distances; return how many there are.

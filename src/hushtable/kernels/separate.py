@@ -9,8 +9,6 @@ import numpy as np
 from hushtable.arrays import BoolArray, IntArray
 from hushtable.kernels.compile import dispatch
 
-__all__ = ["separate"]
-
 
 def separate(low: IntArray, high: IntArray, sizes: IntArray) -> tuple[IntArray, IntArray, BoolArray]:
     """Separate a set of boxes recursively, by cuts that pass between all boxes of a part.

@@ -9,8 +9,6 @@ import numpy as np
 from hushtable.arrays import AnyArray, BoolArray, IntArray
 from hushtable.kernels.compile import dispatch
 
-__all__ = ["EventRows", "count_subsets", "fill_subsets", "judge_crowds"]
-
 
 class EventRows(NamedTuple):
     """Events of people, as arrays; see ``count_subsets``."""

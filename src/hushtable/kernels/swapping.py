@@ -15,8 +15,6 @@ import numpy as np
 from hushtable.arrays import AnyArray, IntArray
 from hushtable.kernels.compile import dispatch
 
-__all__ = ["LARGEST", "ONE", "add_expected", "pair_places", "swap_between"]
-
 ONE = 2**20
 """One person, in units of the surplus."""
 

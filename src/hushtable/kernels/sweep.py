@@ -14,8 +14,6 @@ from hushtable.arrays import AnyArray, IntArray
 from hushtable.kernels.compile import dispatch
 from hushtable.kernels.grouping import number_rows
 
-__all__ = ["first_crowd", "marks_of", "remember"]
-
 
 def marks_of(n: int) -> AnyArray:
     """Return ``n`` marks, the same ones every time.

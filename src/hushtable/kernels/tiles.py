@@ -27,8 +27,6 @@ from hushtable.arrays import AnyArray, BoolArray, FloatArray, IntArray
 from hushtable.kernels.metric import Metric, squared_distances
 from hushtable.kernels.passes import COMPACT, PassAnswers, Passes, Shadow, scaled
 
-__all__ = ["TILE", "Asked", "Device", "DeviceLost", "NumpyDevice", "Tiles", "Visitor"]
-
 _log = logging.getLogger(__package__)
 
 TILE = 512

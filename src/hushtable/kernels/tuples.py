@@ -10,8 +10,6 @@ from hushtable.arrays import AnyArray, IntArray
 from hushtable.kernels.compile import dispatch
 from hushtable.kernels.packing import block_offsets
 
-__all__ = ["group_tuples", "size_facts", "spread"]
-
 AT_ONCE = 4096
 """Keys that are looked up before their tuples are numbered: they stay in the fastest cache."""
 

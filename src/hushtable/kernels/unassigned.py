@@ -27,8 +27,6 @@ from hushtable.kernels.passes import Passes, Shadow, has_shadow
 from hushtable.kernels.scan import scan_farthest, scan_nearest
 from hushtable.kernels.search import farthest, nearest
 
-__all__ = ["Batched", "Index", "Remaining", "Scan", "index_pays", "remaining"]
-
 PROBES = (2048, 8192)
 """Sizes of the samples on which index and scan are compared."""
 

@@ -9,8 +9,6 @@ import numpy as np
 from hushtable.arrays import FloatArray, IntArray
 from hushtable.kernels.compile import dispatch
 
-__all__ = ["best_runs"]
-
 
 def best_runs(values: FloatArray, needed: int, missing: float, units: IntArray | None = None) -> IntArray:
     """Return where each run of an optimal partition begins.

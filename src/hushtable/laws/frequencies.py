@@ -8,8 +8,6 @@ import numpy as np
 
 from hushtable.arrays import IntArray
 
-__all__ = ["Frequencies"]
-
 
 @dataclass(frozen=True)
 class Frequencies:

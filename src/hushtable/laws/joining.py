@@ -36,8 +36,6 @@ from hushtable.arrays import FloatArray, IntArray
 from hushtable.laws.frequencies import Frequencies
 from hushtable.laws.pitman import fit
 
-__all__ = ["any_member_found", "continued", "expected_risk", "fewer_than", "register_risk"]
-
 _SMALL = 40
 
 

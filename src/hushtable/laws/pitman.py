@@ -24,8 +24,6 @@ import numpy as np
 
 from hushtable.laws.frequencies import Frequencies
 
-__all__ = ["estimate", "expected_uniques", "fit", "log_likelihood"]
-
 # between these alphas digamma differences keep their digits
 _ALPHAS = 1 / (1 + np.exp(-np.linspace(-7, 9, 65)))
 

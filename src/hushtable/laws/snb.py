@@ -8,8 +8,6 @@ import numpy as np
 
 from hushtable.laws.frequencies import Frequencies
 
-__all__ = ["estimate", "population_classes", "seen_once_twice"]
-
 _BETAS = 1 / (1 + np.exp(-np.linspace(-14, 14, 281)))
 
 

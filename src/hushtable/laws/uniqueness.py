@@ -13,8 +13,6 @@ from typing import Literal
 from hushtable.laws import pitman, snb, zayatz
 from hushtable.laws.frequencies import Frequencies
 
-__all__ = ["LAWS", "Law", "by_rule", "population_uniques"]
-
 Law = Literal["dankar", "pitman", "zayatz", "snb"]
 """The laws by name; ``dankar`` is the rule that chooses one of the others."""
 

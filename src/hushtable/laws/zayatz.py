@@ -7,8 +7,6 @@ import numpy as np
 from hushtable.arrays import FloatArray
 from hushtable.laws.frequencies import Frequencies
 
-__all__ = ["estimate", "once_given_size"]
-
 
 def estimate(table: Frequencies, population: int) -> float:
     """Return S_1, the number of people unique in the population."""

@@ -29,8 +29,6 @@ from hushtable.table.encode import sensitive_column
 from hushtable.table.encoded import EncodedTable
 from hushtable.table.plan import ColumnPlan, TablePlan
 
-__all__ = ["Account"]
-
 
 @dataclass(frozen=True)
 class Account:
@@ -133,9 +131,9 @@ class Account:
 
     def summary(self) -> dict[str, Any]:
         """Return the ledger, the person column, and the result of the comparison, as data."""
-        return {"file": str(self.file), "person": self.person, "releases": self.records, **self.told()}
+        return {"file": str(self.file), "person": self.person, "releases": self.records, **self.public_summary()}
 
-    def told(self, *, counted: bool = True) -> dict[str, int]:
+    def public_summary(self, *, counted: bool = True) -> dict[str, int]:
         """Return the public result of the comparison; the number of people only if rows are ``counted``."""
         if self.held is None:
             return {}

@@ -27,8 +27,6 @@ from hushtable.ledger.trace import numbered
 from hushtable.release.released import Released
 from hushtable.table.encoded import EncodedTable
 
-__all__ = ["Described", "describe", "joint", "person_column", "person_keys", "renamed", "value_keys"]
-
 
 @dataclass(frozen=True)
 class Described:
@@ -147,8 +145,8 @@ def describe(
     """
     own_words = getattr(release, "described", None)
     if own_words is not None:  # linked tables
-        told: Described = own_words(key, name=name, person=person)
-        return told
+        described: Described = own_words(key, name=name, person=person)
+        return described
     _check_release(release)
     spelling = Spelling.of(release.policy, folder)
     column = person_column(release.policy, person)
@@ -208,10 +206,13 @@ def _check_release(release: Any) -> None:
 
 
 def _columns(release: Released) -> list[tuple[str, IntArray, Sequence[str | None]]]:
-    """Return the sensitive columns, then the insensitive ones of the same rows, with codes and labels."""
-    found: list[tuple[str, IntArray, Sequence[str | None]]] = [
-        (c.name, release.codes_of(c.name), c.coded.labels[0]) for c in release.encoded.sensitive
-    ]
+    """Return the sensitive columns, then the insensitive ones of the same rows, with codes and published labels."""
+    found: list[tuple[str, IntArray, Sequence[str | None]]] = []
+    for column in release.encoded.sensitive:
+        # the others are those of suppressed records, whose number and places a reader of the ledger must not learn
+        used, codes = np.unique(release.codes_of(column.name), return_inverse=True)
+        labels = column.coded.labels[0]
+        found.append((column.name, codes.astype(np.int64), [labels[i] for i in used.tolist()]))
     if release.apart:
         return found  # the others are with the people, and the sensitive values separate
     roles = {name: column.get("role") for name, column in release.policy.get("columns", {}).items()}

@@ -18,8 +18,6 @@ import numpy.typing as npt
 from hushtable.arrays import IntArray
 from hushtable.errors import DataError
 
-__all__ = ["Entry", "PersonIds"]
-
 PersonIds = npt.NDArray[np.uint64]
 """Two numbers per row: the 16 bytes of a person's keyed hash."""
 

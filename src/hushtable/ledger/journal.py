@@ -32,8 +32,6 @@ from hushtable.io.atomic import sync_folder
 from hushtable.io.versions import FORMATS, look_at
 from hushtable.ledger.key import Head, LedgerKey, read_key, write_key
 
-__all__ = ["Journal", "Opened"]
-
 _MAGIC = b"hushtable ledger %d\n" % FORMATS["ledger"]
 _WAIT = 0.05
 _CHECK = 64

@@ -31,12 +31,11 @@ import numpy as np
 
 from hushtable.arrays import BoolArray, FloatArray, IntArray
 from hushtable.errors import IncompatibleError
-from hushtable.ledger.counting import IndependentPart, expected
 from hushtable.ledger.describe import Described
 from hushtable.ledger.entry import Entry
 from hushtable.ledger.kinds import History, PersonKinds, System
 from hushtable.ledger.promise import Promise
-from hushtable.ledger.search import Limits, evened, possible
+from hushtable.ledger.search import IndependentPart, Limits, evened, expected, possible
 from hushtable.ledger.trace import numbered
 from hushtable.ledger.verdict import LedgerFinding, LedgerVerdict
 from hushtable.models.base import PrivacyModel, Stat, Threat
@@ -44,8 +43,6 @@ from hushtable.models.compose import AllOf
 from hushtable.table.people import PERSON_UNITS
 from hushtable.table.reference import Reference
 from hushtable.table.stats import GroupStats, Histogram, Key
-
-__all__ = ["check_judgeable", "judge", "solve"]
 
 _PARTS = PERSON_UNITS
 """Fractions of a person in which averages are counted: halves, thirds and so on are whole numbers of them."""
@@ -207,14 +204,14 @@ class _Question:
     promise : Promise
     member : PrivacyModel
         One of its models.
-    beside : tuple of str
+    linking : tuple of str
         Columns that link rows, in addition to those of the model.
     """
 
     case: _Case
     promise: Promise
     member: PrivacyModel
-    beside: Key = ()
+    linking: Key = ()
 
     @property
     def own(self) -> Key:
@@ -238,8 +235,8 @@ class _Question:
         elif not self.own or Threat.IDENTITY in self.member.threats:
             yield from self._crowds()
         history = self.case.history
-        for more in [(), *history.beside(self.key)] if self.own else []:
-            asked = replace(self, beside=more)
+        for more in [(), *history.linking_columns(self.key)] if self.own else []:
+            asked = replace(self, linking=more)
             # a class alone says what the release's own verifier has judged
             several = sum(bool({*self.key, *more} & set(entry.columns)) for entry in history.entries) >= 2
             left = asked._left(self.case.last + 1) if several else None
@@ -281,7 +278,7 @@ class _Question:
 
     def _left(self, upto: int) -> _Left | None:
         """Return what the first releases allow."""
-        return self.case.left((*self.key, *self.beside), len(self.key), upto)
+        return self.case.left((*self.key, *self.linking), len(self.key), upto)
 
     def _table_values(self, left: _Left) -> Iterator[LedgerFinding]:
         """Check what the worlds allow for the people of a release together, for a model of the whole table."""
@@ -306,7 +303,7 @@ class _Question:
         # what the earlier releases already revealed does not count against the new one
         excused = ~present | (not self.mine)
         relevant = bad & (about | (~present & self.mine))
-        if self.beside:
+        if self.linking:
             # whose row has changed is not known: nobody is judged by rows who is together with such a one
             relevant &= ~self._unsure(left)
         if np.any(relevant & excused):
@@ -375,7 +372,7 @@ class _Question:
 
     def _unsure(self, left: _Left) -> BoolArray:
         """Return which kinds share classes, in all releases with these columns, with a person whose row has changed."""
-        history, columns, kinds = self.case.history, {*self.key, *self.beside}, left.kinds
+        history, columns, kinds = self.case.history, {*self.key, *self.linking}, left.kinds
         whole = [e for e, entry in enumerate(history.entries) if columns & set(entry.columns)]
         group, first = numbered(history.traces.classes[:, whole])
         changed = np.zeros(len(first), dtype=np.bool_)
@@ -399,10 +396,10 @@ class _Question:
 
         there, before = traces.row >= 0, (traces.classes[:, :-1] >= 0).any(axis=1)
         return LedgerFinding(
-            model=member.name, parameters=member.told(), how=how, people=people(np.ones_like(hit)), worst=worst,
-            bound=f"{member.sense} {member.bound:.6g}", promised=self.promise.name,
+            model=member.name, parameters=member.public_values(), how=how, people=people(np.ones_like(hit)),
+            worst=worst, bound=f"{member.sense} {member.bound:.6g}", promised=self.promise.name,
             left=people(~there), came=people(there & ~before),
-            columns=() if how == "crowd" else (*self.key, *self.beside), beside=self.beside,
+            columns=() if how == "crowd" else (*self.key, *self.linking), linking=self.linking,
             records=np.flatnonzero(hit),
         )  # fmt: skip
 
@@ -411,7 +408,7 @@ class _Question:
 #
 # Bounds come first: the people of a kind have as many values as their number, and so have those of a class, so the
 # lower (upper) bounds of some leave the rest to the others. The open variables fall into independent parts. The
-# worlds of a small part are counted (``hushtable.ledger.counting``). For a larger one, integer solutions are searched
+# worlds of a small part are counted (``hushtable.ledger.search``). For a larger one, integer solutions are searched
 # (``hushtable.ledger.search``): which values occur in some world is then exact too, and their probabilities are taken
 # from the most even table that satisfies all equations. A part that neither decides is undecided, and people in it
 # are not accepted.

@@ -29,8 +29,6 @@ from hushtable.errors import DataError
 from hushtable.io.atomic import atomic_file
 from hushtable.io.versions import FORMATS, check_format
 
-__all__ = ["Head", "LedgerKey", "read_key", "write_key"]
-
 _FORMAT = "hushtable ledger key "
 
 

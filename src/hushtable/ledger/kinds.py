@@ -25,8 +25,6 @@ from hushtable.ledger.entry import Entry
 from hushtable.ledger.trace import Traces, numbered, trace
 from hushtable.table.stats import Histogram, Key
 
-__all__ = ["History", "PersonKinds", "System"]
-
 
 @dataclass(frozen=True)
 class System:
@@ -147,7 +145,7 @@ class History:
                     found.setdefault(name, []).append(float(np.mean(self.same(name, e, f))) if known else 0.99)
         return {name: min(shares) for name, shares in found.items() if max(shares) > 0.5}
 
-    def beside(self, key: Key) -> list[Key]:
+    def linking_columns(self, key: Key) -> list[Key]:
         """Return sets of columns that link rows: those that everybody keeps, then with others, alone and one by one."""
         kept = {name: share for name, share in self.kept.items() if name not in key}
         sure = tuple(sorted(name for name, share in kept.items() if share == 1))

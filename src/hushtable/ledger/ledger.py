@@ -26,8 +26,6 @@ from hushtable.models.compose import AllOf
 from hushtable.params import typed
 from hushtable.release.released import Released
 
-__all__ = ["Ledger", "advised", "held_against"]
-
 _FEW = 5
 """Minimum number of common people for a question."""
 
@@ -323,7 +321,7 @@ def _changes(
 
 def _linking(verdict: LedgerVerdict) -> list[str]:
     """Return the columns that only link the rows of several releases."""
-    return sorted({name for finding in verdict.findings for name in finding.beside})
+    return sorted({name for finding in verdict.findings for name in finding.linking})
 
 
 def _touched(classes: IntArray, hit: BoolArray) -> IntArray:

@@ -22,7 +22,8 @@ from hushtable.registry import models
 from hushtable.table.reference import Attribute, Reference
 from hushtable.table.stats import Key as Names
 
-__all__ = ["Promise", "opened", "sealed"]
+_PADDED = 4096
+"""Sealed promises have a multiple of this many bytes."""
 
 
 @dataclass(frozen=True)
@@ -68,7 +69,9 @@ def sealed(promise: Promise, key: LedgerKey) -> str:
         "called": dict(promise.called),
         "ignores_case": promise.ignores_case,
     }
-    return key.seal(zlib.compress(json.dumps(data, sort_keys=True, default=np.ndarray.tolist).encode()))
+    text = zlib.compress(json.dumps(data, sort_keys=True, default=np.ndarray.tolist).encode())
+    # its length would tell of values that only suppressed records have; zlib ignores what follows its stream
+    return key.seal(text + bytes(-len(text) % _PADDED))
 
 
 def opened(entries: Sequence[Entry], key: LedgerKey) -> list[Promise]:

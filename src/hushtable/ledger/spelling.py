@@ -17,8 +17,6 @@ from typing import Any
 
 from hushtable.errors import DataError
 
-__all__ = ["Spelling", "plain"]
-
 _NUMBER = re.compile(r"([+-]?)0*(\d+?)(?:\.(\d*?)0*)?", re.ASCII)
 
 
@@ -75,10 +73,10 @@ class Spelling:
         for name, column in columns.items():
             same = column.get("same_as")
             if same:
-                told = {"column": same} if isinstance(same, str) else same
-                called[name] = str(told["column"])
-                if told.get("map"):
-                    recoded[name] = _mapping((folder or Path()) / told["map"], ignore)
+                earlier = {"column": same} if isinstance(same, str) else same
+                called[name] = str(earlier["column"])
+                if earlier.get("map"):
+                    recoded[name] = _mapping((folder or Path()) / earlier["map"], ignore)
         names = [called.get(name, name) for name in columns]
         twice = next((name for name in names if names.count(name) > 1), None)
         if twice is not None:

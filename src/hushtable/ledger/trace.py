@@ -21,8 +21,6 @@ from hushtable.arrays import AnyArray, IntArray
 from hushtable.kernels.grouping import number_rows
 from hushtable.ledger.entry import Entry
 
-__all__ = ["Traces", "numbered", "trace"]
-
 
 @dataclass(frozen=True)
 class Traces:

@@ -11,8 +11,6 @@ import numpy as np
 from hushtable.arrays import IntArray
 from hushtable.errors import UsageError, VerificationError, counted
 
-__all__ = ["LedgerFinding", "LedgerVerdict"]
-
 
 @dataclass(frozen=True)
 class LedgerFinding:
@@ -37,7 +35,7 @@ class LedgerFinding:
         Number of these people who are not in the new release, and who are only in it.
     certain : int
         Number of them with a single possible value.
-    columns, beside : tuple of str
+    columns, linking : tuple of str
         The columns of the values, and those of them that only link rows.
     records : int64 array
         The records concerned, by their position among all; for finding a remedy, and never shown.
@@ -54,13 +52,13 @@ class LedgerFinding:
     came: int = 0
     certain: int = 0
     columns: tuple[str, ...] = ()
-    beside: tuple[str, ...] = ()
+    linking: tuple[str, ...] = ()
     records: IntArray = field(default_factory=lambda: np.empty(0, dtype=np.int64), repr=False, compare=False)
 
     @property
     def key(self) -> tuple[str, ...]:
         """The columns of the model."""
-        return self.columns[: len(self.columns) - len(self.beside)]
+        return self.columns[: len(self.columns) - len(self.linking)]
 
     def sentence(self) -> str:
         """Return the finding in words."""
@@ -94,7 +92,7 @@ class LedgerFinding:
         if self.how == "crowd":
             return f"An adversary who sees that {seen} is left with too few candidates"
         names = " and ".join(self.key) or "value"
-        linked = f" and recognizes the same rows by {' and '.join(self.beside)}" if self.beside else ""
+        linked = f" and recognizes the same rows by {' and '.join(self.linking)}" if self.linking else ""
         known = (
             f"knows the {names} of {counted(self.certain, 'person', 'people')} with certainty"
             if self.certain
@@ -162,10 +160,10 @@ class LedgerVerdict:
         if not self.findings:
             first, *more = self.asked[0].split(". ", 1)
             raise UsageError(f"{first}.", code="ledger-asks", hint=" ".join([*more, *self.asked[1:]]))
-        told = "; ".join(f.sentence() for f in self.findings)
+        details = "; ".join(f.sentence() for f in self.findings)
         if any(f.how == "linked" for f in self.findings):
             raise VerificationError(
-                f"{told}.",
+                f"{details}.",
                 code="ledger-linked",
                 hint="Do not publish it. Publish the earlier release again as it is, or a release of other people.",
             )
@@ -173,18 +171,18 @@ class LedgerVerdict:
             # nothing but the release itself: its classes have enough rows, of fewer people
             raise VerificationError(
                 "A ledger counts people, and some have several rows in this release. Counted by people, it breaks its "
-                f"promise: {told}.",
+                f"promise: {details}.",
                 code="ledger-refused",
                 hint="Set 'entity' in the policy to the column that identifies each row's person, and run it again.",
             )
         raise VerificationError(
             f"In combination with {counted(self.earlier, 'earlier release', 'earlier releases')} of the same people, "
-            f"this release breaks a promise: {told}.",
+            f"this release breaks a promise: {details}.",
             code="ledger-refused",
             hint=" ".join(["Do not publish it.", *self.advice]),
         )
 
     def as_dict(self) -> dict[str, Any]:
         """JSON-ready summary."""
-        told = {"advice": list(self.advice), "asked": list(self.asked)}
-        return {"accepted": self.ok, **vars(self), "findings": [f.as_dict() for f in self.findings], **told}
+        details = {"advice": list(self.advice), "asked": list(self.asked)}
+        return {"accepted": self.ok, **vars(self), "findings": [f.as_dict() for f in self.findings], **details}

@@ -39,8 +39,6 @@ from hushtable.release.forms.reading import EVERYTHING
 from hushtable.release.recode import form_shown
 from hushtable.schema.columns import Role
 
-__all__ = ["ATTACKS", "LinkedAttack", "attack_release", "chosen_attacks", "hold_out", "play_linked"]
-
 TARGETS = 400
 """People who are attacked, drawn at random."""
 

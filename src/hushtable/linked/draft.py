@@ -16,8 +16,6 @@ from hushtable.policy.text import in_a_comment, write_yaml
 from hushtable.schema.columns import Role
 from hushtable.schema.profile import ColumnProfile, profile
 
-__all__ = ["Joined", "draft_policy", "join_tables"]
-
 
 @dataclass(frozen=True)
 class Joined:

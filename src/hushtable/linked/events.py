@@ -13,8 +13,6 @@ import numpy as np
 
 from hushtable.arrays import AnyArray, BoolArray, IntArray
 
-__all__ = ["Events", "Lists", "joint_codes"]
-
 
 def joint_codes(columns: Sequence[AnyArray], *, compact: bool = True) -> IntArray:
     """Return one number per row, equal for equal rows of codes, in the order of the codes.

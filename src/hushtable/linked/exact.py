@@ -25,8 +25,6 @@ from hushtable.linked.links import Links
 from hushtable.linked.recoding import EventColumn, RecodedEvents
 from hushtable.linked.settle import part_of
 
-__all__ = ["least_loss"]
-
 MOST_STATES = 20_000
 """Choices that are examined before giving up."""
 

@@ -27,8 +27,6 @@ from hushtable.linked.recoding import EventColumn, Levels, RecodedEvents
 from hushtable.linked.settle import settle
 from hushtable.table.coins import Coins
 
-__all__ = ["LinkedOutcome", "choose_levels", "event_loss", "recode_events"]
-
 SAMPLE = 4_000
 """Number of people in the sample of classes."""
 

@@ -29,8 +29,6 @@ from hushtable.table.reference import Reference
 if TYPE_CHECKING:
     from hushtable.linked.release import LinkedRelease
 
-__all__ = ["describe_linked"]
-
 
 def describe_linked(release: LinkedRelease, key: LedgerKey, *, name: str = "", person: str | None = None) -> Described:
     """Describe a linked release for a ledger.

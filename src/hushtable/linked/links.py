@@ -22,8 +22,6 @@ from hushtable.schema.columns import Kind, Role
 from hushtable.schema.parse import convert
 from hushtable.table.plan import check_columns
 
-__all__ = ["Links", "cell_codes", "link", "of_table"]
-
 
 @dataclass(frozen=True)
 class Links:

@@ -9,13 +9,11 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Annotated, Any, Literal, Self
+from typing import Annotated, Any, ClassVar, Literal
 
-from pydantic import AfterValidator, BeforeValidator, Field, PrivateAttr, ValidationError
+from pydantic import AfterValidator, BeforeValidator, Field, ValidationError
 
 from hushtable.errors import HushtableError, ParameterError, did_you_mean
-from hushtable.io.canonical import digest
-from hushtable.io.versions import FORMATS
 from hushtable.models.base import Monotone, PrivacyModel, Stat
 from hushtable.models.compose import AllOf
 from hushtable.params import typed
@@ -25,13 +23,11 @@ from hushtable.policy.faults import Fault, InvalidPolicy, Place, faults_of, with
 from hushtable.policy.files import is_linked, load_policy, policy_text
 from hushtable.policy.frozen import freeze, thaw
 from hushtable.policy.normalise import normalise, python_only
-from hushtable.policy.policy import Policy
-from hushtable.policy.text import read_yaml, write_yaml
+from hushtable.policy.policy import Policy, WrittenPolicy
 from hushtable.registry import models
-from hushtable.schema.columns import Kind, Role
+from hushtable.release.forms.base import DEFAULT_FORM, build_form
+from hushtable.schema.columns import Kind, Missing, Role
 from hushtable.table.plan import TablePlan
-
-__all__ = ["LinkedPolicy", "TablePolicy", "read_policy"]
 
 MOST_KNOWN = 4
 """Most events in a combination: the number of combinations grows with every further event."""
@@ -93,9 +89,17 @@ class TablePolicy(StrictModel):
         """Return the names of the columns with this role, in order."""
         return tuple(name for name, column in self.columns.items() if column.role is role)
 
+    def read_as(self) -> dict[str, ColumnPolicy]:
+        """Return the columns as they are read: dates relative to a date of the person are numbers of days."""
+        days = {"format": None, "kind": Kind.NUMERIC}
+        return {
+            name: column.model_copy(update=days) if name in self.relative else column
+            for name, column in self.columns.items()
+        }
 
-class LinkedPolicy(StrictModel):
-    """The policy for people and their events. Immutable, and equivalent to a YAML file with ``tables``.
+
+class LinkedPolicy(WrittenPolicy):
+    r"""The policy for people and their events. Immutable, and equivalent to a YAML file with ``tables``.
 
     Parameters
     ----------
@@ -139,7 +143,13 @@ class LinkedPolicy(StrictModel):
     <BLANKLINE>
     >>> LinkedPolicy.from_yaml(policy.to_yaml()).digest() == policy.digest()
     True
+    >>> LinkedPolicy.from_yaml("tables: {people: {columns: {age: {role: quasi}}}}\nmodels: [k-anonymity: {k: 2}]")
+    Traceback (most recent call last):
+    hushtable.policy.faults.InvalidPolicy: line 1: tables.people: The table of people needs 'key'. Name
+    the columns that identify a row.
     """
+
+    always_written: ClassVar[tuple[str, ...]] = ("knows", "models")
 
     tables: Annotated[Mapping[str, TablePolicy], AfterValidator(freeze)]
     """the people and their events"""
@@ -161,8 +171,6 @@ class LinkedPolicy(StrictModel):
     """the start of all randomness that need not be secret"""
     output: OutputPolicy = OutputPolicy()
     """how the release is written"""
-
-    _base_dir: Path | None = PrivateAttr(default=None)
 
     def __init__(self, /, **settings: Any) -> None:
         data, faults = _plain(without_format(settings))
@@ -238,70 +246,13 @@ class LinkedPolicy(StrictModel):
 
     def table_plan(self, name: str) -> TablePlan:
         """Return the columns of a table with their hierarchies as objects."""
-        columns = {key: column.settings() for key, column in self.tables[name].columns.items()}
-        for key in self.tables[name].relative:
-            # days since the anchor
-            columns[key] = {k: v for k, v in columns[key].items() if k != "format"} | {"kind": str(Kind.NUMERIC)}
-        if not any(column["role"] == "quasi" for column in columns.values()):
-            columns["\0"] = {"role": "quasi"}
-        policy = Policy(
-            columns=columns,
-            models=[{"k-anonymity": {"k": 2}}],
-            missing=self.missing,
-            missing_values=list(self.missing_values),
-        ).based_in(self._base_dir)
-        plan = policy.table_plan()
+        columns = self.tables[name].read_as().items()
         return TablePlan(
-            tuple(c for c in plan.columns if c.name != "\0"), plan.missing, plan.missing_values, plan.cells
+            tuple(column.plan(key, self._base_dir) for key, column in columns),
+            Missing(self.missing),
+            self.missing_values,
+            build_form(DEFAULT_FORM),
         )
-
-    @typed
-    def based_in(self, folder: str | os.PathLike[str] | None) -> Self:
-        """Return the same policy with this folder as the base of its files."""
-        policy = self.model_copy()
-        policy._base_dir = None if folder is None else Path(folder)
-        return policy
-
-    def changed(self, **settings: Any) -> Self:
-        """Return the policy with some settings replaced, checked again."""
-        return type(self)(**{**self.document(), **settings}).based_in(self._base_dir)
-
-    def document(self) -> dict[str, Any]:
-        """The policy as plain data."""
-        found = self.settings()
-        found["tables"] = {
-            name: {**table.settings(), "columns": {key: column.settings() for key, column in table.columns.items()}}
-            for name, table in self.tables.items()
-        }
-        return {"tables": found.pop("tables"), "knows": self.knows, "models": thaw(self.models)} | {
-            name: value for name, value in found.items() if name not in ("knows", "models")
-        }
-
-    def digest(self) -> str:
-        """Return the SHA-256 of the policy's canonical JSON."""
-        return digest(self.document())
-
-    def to_yaml(self) -> str:
-        """The policy as YAML text."""
-        return write_yaml({"format": FORMATS["policy"], **self.document()})
-
-    @classmethod
-    @typed
-    def from_yaml(cls, text: str, *, file: str = "") -> Self:
-        r"""Read a policy of linked tables from YAML text.
-
-        Examples
-        --------
-        >>> LinkedPolicy.from_yaml("tables: {people: {columns: {age: {role: quasi}}}}\nmodels: [k-anonymity: {k: 2}]")
-        Traceback (most recent call last):
-        hushtable.policy.faults.InvalidPolicy: line 1: tables.people: The table of people needs 'key'. Name
-        the columns that identify a row.
-        """
-        read = read_yaml(text)
-        try:
-            return cls(**read.data)
-        except InvalidPolicy as error:
-            raise error.at_lines(read.lines, file) from None
 
 
 @typed
@@ -352,7 +303,8 @@ def _contradictions(policy: LinkedPolicy) -> Iterator[Fault]:
     if faults:
         return
     for name, table in policy.tables.items():
-        yield from (_below(f, name) for key, column in table.columns.items() for f in column_faults(key, column))
+        columns = (*table.columns.items(), *table.read_as().items())
+        yield from dict.fromkeys(_below(f, name) for key, column in columns for f in column_faults(key, column))
         yield from _table(policy, name, table)
     if policy.knows == "all" and any(t.knows not in (None, "all") for t in policy.tables.values()):
         yield Fault(("knows",), "With 'knows: all' for the policy, no table can have a smaller 'knows'.",

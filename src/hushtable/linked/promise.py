@@ -34,8 +34,6 @@ from hushtable.release.verify import Evidence
 from hushtable.table.reference import Reference
 from hushtable.table.stats import GroupStats, Histogram, Key
 
-__all__ = ["MOST_SUBSETS", "Found", "LinkedPromise", "Sensitive", "check_countable", "combination_ids", "combinations"]
-
 MOST_SUBSETS = 4_000_000_000
 """Most combinations to count: more would take hours."""
 
@@ -217,7 +215,7 @@ class LinkedPromise:
         for rows in self.rows(events):
             self._note(events, rows, note)
         return tuple(
-            Evidence(member.name, member.told(), member.sense, float(member.bound),
+            Evidence(member.name, member.public_values(), member.sense, float(member.bound),
                      (min if member.sense == ">=" else max)(worst[i]), violations[i])
             for i, member in enumerate(self.model.members)
         )  # fmt: skip

@@ -23,9 +23,8 @@ from hushtable.linked.links import Links, of_table
 from hushtable.schema.columns import Role
 from hushtable.table.coded_columns import QuasiColumn
 from hushtable.table.encode import encode
+from hushtable.table.losses import lost_precision, ncp
 from hushtable.table.plan import TablePlan
-
-__all__ = ["EventColumn", "Levels", "RecodedEvents", "event_columns"]
 
 
 @dataclass(frozen=True)
@@ -77,8 +76,10 @@ class EventColumn:
         the root. The first alone would call a chapter of many codes nearly exact.
         """
         coded = self.column.coded
-        others, steps = max(coded.size - 1, 1), max(coded.height, 1)
-        return tuple(((coded.leaves(h)[level] - 1) / others + h / steps) / 2 for h, level in enumerate(coded.levels))
+        return tuple(
+            (ncp(coded, coded.leaves(h)[level]) + lost_precision(coded, np.full(coded.size, h))) / 2
+            for h, level in enumerate(coded.levels)
+        )
 
     def cells(self, levels: AnyArray) -> IntArray:
         """Return the number of each row's published label."""

@@ -54,8 +54,6 @@ if TYPE_CHECKING:
     from hushtable.report.content.report import Report
     from hushtable.risk.before_after import RiskSummary
 
-__all__ = ["KIND", "LinkedRelease", "linked_measures", "open_linked", "publish_linked"]
-
 KIND = "linked"
 """The name in ``release.json`` for a release of linked tables."""
 
@@ -338,8 +336,8 @@ def open_linked(
         unescape = found.output.reader == "spreadsheet" and there[0].suffix == ".csv"
         tables[name] = read_events(there[0], unescape_formulas=unescape)
     verification = verify_linked(tables, found)
-    told = load_evidence(place / "release.json") if (place / "release.json").is_file() else {}
-    opened = LinkedRelease(tables, found, verification, folder=place, made_by=(str(told.get("hushtable", "")), None))
+    public = load_evidence(place / "release.json") if (place / "release.json").is_file() else {}
+    opened = LinkedRelease(tables, found, verification, folder=place, made_by=(str(public.get("hushtable", "")), None))
     if original is None:
         return opened
     private = own_companion(place)

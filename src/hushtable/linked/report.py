@@ -28,8 +28,6 @@ from hushtable.schema.columns import Missing, Role
 if TYPE_CHECKING:
     from hushtable.linked.release import LinkedRelease
 
-__all__ = ["report_linked"]
-
 _KNOWS = {
     "events": "attributes and the most revealing events that the policy lets an adversary know, and that the person is "
     "in the tables",
@@ -113,7 +111,7 @@ def _worded(report: Report, release: LinkedRelease, before: Exposed, after: Expo
         f"{len(release.tables)} linked tables about {count(people)} people ({parts}), made with {policy.algorithm}: "
         f"{_RECODING}."
     )
-    told = report.summary.model_copy(
+    summary = report.summary.model_copy(
         update={
             "what": what,
             "figures": (
@@ -130,7 +128,7 @@ def _worded(report: Report, release: LinkedRelease, before: Exposed, after: Expo
             ),
         }
     )  # fmt: skip
-    return report.model_copy(update={"summary": told, "limits": (*_LIMITS, *report.limits)})
+    return report.model_copy(update={"summary": summary, "limits": (*_LIMITS, *report.limits)})
 
 
 def _uncounted(policy: LinkedPolicy) -> Iterator[str]:

@@ -25,8 +25,6 @@ from hushtable.risk.linkage import LinkageRisks, summarise
 if TYPE_CHECKING:
     from hushtable.linked.release import LinkedRelease
 
-__all__ = ["MEANINGS", "Exposed", "KnownEvents", "exposed", "linked_risks"]
-
 MEANINGS = {
     "attributes": "Chance of finding a person if only attributes are known: 1 / (people in the class).",
     "events": "Chance of finding a person by attributes and the most revealing events: 1 / (people who match).",
@@ -112,8 +110,8 @@ def exposed(links: Links) -> Exposed:
 def linked_risks(release: LinkedRelease, threshold: float, comparison: str) -> RiskSummary:
     """Assess a release and its original."""
     before, after = exposed(release.original()), exposed(release.published())
-    told = {"threshold": threshold, "comparison": comparison}
+    settings = {"threshold": threshold, "comparison": comparison}
     sides = {"attributes": [s.linkage(s.classes, threshold, comparison) for s in (before, after)],
              "events": [s.linkage(s.crowds, threshold, comparison) for s in (before, after)]}  # fmt: skip
-    found = {name: BeforeAfter(name, told, *both) for name, both in sides.items()}
+    found = {name: BeforeAfter(name, settings, *both) for name, both in sides.items()}
     return RiskSummary({**found, "combinations": BeforeAfter("combinations", {}, before.known(), after.known())})

@@ -25,8 +25,6 @@ from hushtable.table.plan import ColumnPlan
 if TYPE_CHECKING:
     from hushtable.linked.release import LinkedRelease
 
-__all__ = ["NOTE", "check_sample_folder", "sample_linked", "write_linked_sample"]
-
 NOTE = (
     "Values are drawn from the cells of a release of linked tables; rows and keys are those of the release. A row that "
     "matches a person does so by chance."

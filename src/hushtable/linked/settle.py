@@ -20,8 +20,6 @@ from hushtable.linked.promise import LinkedPromise
 from hushtable.linked.verify import promise_of
 from hushtable.table.coins import Coins
 
-__all__ = ["part_of", "settle"]
-
 COMPARED = 12
 """Number of each person's events that are compared to find similar people."""
 

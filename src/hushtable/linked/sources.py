@@ -16,8 +16,6 @@ from hushtable.io.sources import table_files
 from hushtable.io.urls import DATABASES, Url, is_url, shown
 from hushtable.linked.policy import LinkedPolicy
 
-__all__ = ["addresses", "check_database", "is_database", "read_events", "read_linked"]
-
 
 def read_linked(sources: Sequence[str | Path], policy: LinkedPolicy) -> dict[str, pa.Table]:
     r"""Read the tables of a policy.

@@ -21,17 +21,6 @@ from hushtable.table.coded_columns import SensitiveColumn
 from hushtable.table.encode import sensitive_column
 from hushtable.table.reference import Attribute, Reference
 
-__all__ = [
-    "CombinationFindings",
-    "LinkedVerification",
-    "judge_links",
-    "promise_of",
-    "sensitive_values",
-    "shown_cells",
-    "signatures",
-    "verify_linked",
-]
-
 
 @dataclass(frozen=True)
 class CombinationFindings:
@@ -92,8 +81,9 @@ class LinkedVerification:
     def raise_if_violated(self) -> None:
         """Raise unless every combination satisfies every model."""
         if not self.ok:
-            worst = "; ".join(one.words() for one in self.found if one.failing)
-            raise VerificationError(f"The linked tables do not keep their promise. {worst}.")
+            failing = [one for one in self.found if one.failing]
+            worst = "; ".join(one.words() for one in failing[:3]) + ("; and others" if len(failing) > 3 else "")
+            raise VerificationError(f"The linked tables do not keep their promise: {worst}.")
 
 
 @typed
@@ -211,8 +201,8 @@ def signatures(links: Links, cells: Mapping[str, IntArray], names: Collection[st
         if above is None:
             return number
         # an unknown event with no known events below it reveals nothing
-        told = np.ones(rows, dtype=np.bool_) if name in names else below > 0
-        lists.setdefault(above, []).append((links.owner[name][told], number[told]))
+        revealing = np.ones(rows, dtype=np.bool_) if name in names else below > 0
+        lists.setdefault(above, []).append((links.owner[name][revealing], number[revealing]))
     raise AssertionError
 
 

@@ -44,8 +44,6 @@ from hushtable.params import AtLeast, Between
 from hushtable.table.reference import Attribute, Reference
 from hushtable.table.stats import GroupStats
 
-__all__ = ["AD"]
-
 
 @dataclass(frozen=True)
 class AD(SensitiveModel):

@@ -50,8 +50,6 @@ from hushtable.params import Constraint, OfValues
 from hushtable.table.reference import Attribute, Reference
 from hushtable.table.stats import GroupStats
 
-__all__ = ["AlpDif", "Probabilities"]
-
 
 @dataclass(frozen=True)
 class Probabilities(Constraint):

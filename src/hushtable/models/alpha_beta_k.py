@@ -45,8 +45,6 @@ from hushtable.params import AtLeast
 from hushtable.table.reference import Attribute, Reference
 from hushtable.table.stats import GroupStats, Histogram
 
-__all__ = ["AlphaBetaK"]
-
 
 @dataclass(frozen=True)
 class AlphaBetaK(SensitiveModel):

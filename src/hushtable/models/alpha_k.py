@@ -39,8 +39,6 @@ from hushtable.params import AtLeast, Between, OfValues
 from hushtable.table.reference import Attribute, Reference
 from hushtable.table.stats import GroupStats, Histogram
 
-__all__ = ["AlphaK", "inverse_share", "known_codes", "room"]
-
 
 @dataclass(frozen=True)
 class AlphaK(SensitiveModel):

@@ -40,8 +40,6 @@ from hushtable.params import Between
 from hushtable.table.reference import Reference
 from hushtable.table.stats import GroupStats
 
-__all__ = ["AverageRisk"]
-
 
 @dataclass(frozen=True)
 class AverageRisk(PrivacyModel):

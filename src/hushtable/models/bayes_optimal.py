@@ -55,8 +55,6 @@ from hushtable.params import Between
 from hushtable.table.reference import Attribute, Reference
 from hushtable.table.stats import GroupStats, Histogram
 
-__all__ = ["BayesOptimal", "Beliefs", "update_beliefs"]
-
 
 class Beliefs(NamedTuple):
     """An adversary's beliefs about each (group, q, s) of the background table.

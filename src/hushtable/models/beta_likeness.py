@@ -42,8 +42,6 @@ from hushtable.params import Positive
 from hushtable.table.reference import Reference
 from hushtable.table.stats import GroupStats
 
-__all__ = ["BetaLikeness"]
-
 
 @dataclass(frozen=True)
 class BetaLikeness(SensitiveModel):

@@ -54,8 +54,6 @@ from hushtable.params import Between, Positive
 from hushtable.table.reference import Attribute, Reference
 from hushtable.table.stats import GroupStats, Histogram
 
-__all__ = ["BTPrivacy", "belief_distances", "divergence", "smoothing"]
-
 
 def divergence(one: FloatArray, other: FloatArray) -> FloatArray:
     """Return the base-2 Jensen-Shannon divergence between corresponding rows of two matrices of distributions.

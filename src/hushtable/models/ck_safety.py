@@ -59,8 +59,6 @@ from hushtable.params import AtLeast, Between
 from hushtable.table.reference import Reference
 from hushtable.table.stats import GroupStats, Histogram
 
-__all__ = ["CKSafety", "least_elsewhere", "least_products", "tables_of"]
-
 
 def least_products(histogram: Histogram, atoms: int) -> FloatArray:
     """Return, for each group and number of atoms (from 0), the smallest probability that none of them is true.

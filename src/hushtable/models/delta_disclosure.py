@@ -39,8 +39,6 @@ from hushtable.params import Positive
 from hushtable.table.reference import Reference
 from hushtable.table.stats import GroupStats
 
-__all__ = ["DeltaDisclosure"]
-
 
 @dataclass(frozen=True)
 class DeltaDisclosure(SensitiveModel):

@@ -41,8 +41,6 @@ from hushtable.params import Between
 from hushtable.table.reference import Reference
 from hushtable.table.stats import GroupStats
 
-__all__ = ["DeltaPresence"]
-
 
 @dataclass(frozen=True)
 class DeltaPresence(PrivacyModel):

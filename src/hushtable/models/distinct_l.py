@@ -33,8 +33,6 @@ from hushtable.params import AtLeast
 from hushtable.table.reference import Reference
 from hushtable.table.stats import GroupStats
 
-__all__ = ["DistinctL"]
-
 
 @dataclass(frozen=True)
 class DistinctL(SensitiveModel):

@@ -56,8 +56,6 @@ from hushtable.params import Between
 from hushtable.table.reference import Reference
 from hushtable.table.stats import GroupStats
 
-__all__ = ["DifferentialPrivacy", "chance_of_excess", "least_k"]
-
 _CAREFUL = 1 - 1e-6
 """Share of epsilon and delta to spend: the rest covers floating-point rounding."""
 

@@ -41,8 +41,6 @@ from hushtable.params import AtLeast
 from hushtable.table.reference import Reference
 from hushtable.table.stats import GroupStats, Histogram
 
-__all__ = ["EntropyL"]
-
 
 @dataclass(frozen=True)
 class EntropyL(SensitiveModel):

@@ -44,8 +44,6 @@ from hushtable.params import AtLeast
 from hushtable.table.reference import Reference
 from hushtable.table.stats import GroupStats
 
-__all__ = ["EpsM"]
-
 
 @dataclass(frozen=True)
 class EpsM(SensitiveModel):

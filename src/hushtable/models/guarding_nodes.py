@@ -42,8 +42,6 @@ from hushtable.params import Between
 from hushtable.table.reference import Attribute, Reference
 from hushtable.table.stats import GroupStats, Histogram, Key
 
-__all__ = ["GuardingNodes"]
-
 
 @dataclass(frozen=True)
 class GuardingNodes(SensitiveModel):

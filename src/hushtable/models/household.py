@@ -45,8 +45,6 @@ from hushtable.params import AtLeast, Between
 from hushtable.table.reference import Reference
 from hushtable.table.stats import GroupStats
 
-__all__ = ["HouseholdRisk"]
-
 
 @dataclass(frozen=True)
 class HouseholdRisk(PrivacyModel):

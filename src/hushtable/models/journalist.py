@@ -45,8 +45,6 @@ from hushtable.params import Between
 from hushtable.table.reference import Reference
 from hushtable.table.stats import GroupStats
 
-__all__ = ["JournalistRisk", "found_in_register"]
-
 
 @dataclass(frozen=True)
 class JournalistRisk(PrivacyModel):

@@ -54,8 +54,6 @@ from hushtable.params import AtLeast
 from hushtable.table.reference import Reference
 from hushtable.table.stats import GroupStats
 
-__all__ = ["KAnonymity"]
-
 
 @dataclass(frozen=True)
 class KAnonymity(PrivacyModel):

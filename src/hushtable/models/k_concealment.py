@@ -50,8 +50,6 @@ from hushtable.params import AtLeast
 from hushtable.table.reference import Reference
 from hushtable.table.stats import GroupStats
 
-__all__ = ["KConcealment"]
-
 
 @dataclass(frozen=True)
 class KConcealment(PrivacyModel):

@@ -39,8 +39,6 @@ from hushtable.params import AtLeast
 from hushtable.table.reference import Reference
 from hushtable.table.stats import GroupStats
 
-__all__ = ["KMap", "population_of"]
-
 
 @dataclass(frozen=True)
 class KMap(PrivacyModel):

@@ -45,8 +45,6 @@ from hushtable.params import AtLeast, Positive
 from hushtable.table.reference import Reference
 from hushtable.table.stats import GroupStats
 
-__all__ = ["LAlpha"]
-
 _DIVERSITIES: dict[str, type[DistinctL] | type[EntropyL] | type[ProbabilisticL]] = {
     "distinct": DistinctL,
     "entropy": EntropyL,

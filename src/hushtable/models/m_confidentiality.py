@@ -57,8 +57,6 @@ from hushtable.params import AtLeast
 from hushtable.table.reference import Reference
 from hushtable.table.stats import GroupStats
 
-__all__ = ["MConfidentiality", "allowed_share", "credibility"]
-
 _MARGIN = 1e-6
 """Distance kept from the limit: comparisons have a tolerance, and credibility may jump at the limit itself."""
 

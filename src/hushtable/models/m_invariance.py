@@ -48,8 +48,6 @@ from hushtable.params import AtLeast
 from hushtable.table.reference import Reference
 from hushtable.table.stats import GroupStats
 
-__all__ = ["MInvariance"]
-
 
 @dataclass(frozen=True)
 class MInvariance(SensitiveModel):

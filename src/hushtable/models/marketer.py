@@ -47,8 +47,6 @@ from hushtable.params import Between
 from hushtable.table.reference import Reference
 from hushtable.table.stats import GroupStats
 
-__all__ = ["MarketerRisk"]
-
 
 @dataclass(frozen=True)
 class MarketerRisk(PrivacyModel):

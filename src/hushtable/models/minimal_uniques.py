@@ -40,8 +40,6 @@ from hushtable.params import AtLeast, Between
 from hushtable.table.reference import Reference
 from hushtable.table.stats import GroupStats
 
-__all__ = ["FewSingledOut"]
-
 
 @dataclass(frozen=True)
 class FewSingledOut(PrivacyModel):

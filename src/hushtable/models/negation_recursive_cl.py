@@ -36,8 +36,6 @@ from hushtable.params import AtLeast, Positive
 from hushtable.table.reference import Reference
 from hushtable.table.stats import GroupStats
 
-__all__ = ["NegationRecursiveCL"]
-
 
 @dataclass(frozen=True)
 class NegationRecursiveCL(SensitiveModel):

@@ -40,8 +40,6 @@ from hushtable.params import AtLeast, Positive
 from hushtable.table.reference import Attribute, Reference
 from hushtable.table.stats import GroupStats, Histogram
 
-__all__ = ["PAlphaSensitive", "too_light", "total_weights"]
-
 
 @dataclass(frozen=True)
 class PAlphaSensitive(SensitiveModel):

@@ -38,8 +38,6 @@ from hushtable.params import AtLeast
 from hushtable.table.reference import Attribute, Reference
 from hushtable.table.stats import GroupStats, Histogram
 
-__all__ = ["PPlusSensitive", "by_category"]
-
 
 @dataclass(frozen=True)
 class PPlusSensitive(SensitiveModel):

@@ -38,8 +38,6 @@ from hushtable.params import AtLeast
 from hushtable.table.reference import Reference
 from hushtable.table.stats import GroupStats, Histogram
 
-__all__ = ["PSensitive", "absent", "alone", "too_few", "whole_people"]
-
 
 @dataclass(frozen=True)
 class PSensitive(SensitiveModel):

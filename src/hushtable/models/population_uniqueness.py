@@ -48,8 +48,6 @@ from hushtable.params import Between
 from hushtable.table.reference import Reference
 from hushtable.table.stats import GroupStats
 
-__all__ = ["PopulationUniqueness", "SampledFraction", "sampled"]
-
 SampledFraction = Annotated[
     float | None,
     Between(0, 1, closed="right"),

@@ -60,8 +60,6 @@ from hushtable.params import AtLeast, Between
 from hushtable.table.reference import Reference
 from hushtable.table.stats import GroupStats, Histogram
 
-__all__ = ["PrivacySkyline", "beliefs", "struck_out"]
-
 
 def struck_out(histogram: Histogram, l: int) -> FloatArray:
     """Return, for every entry, the number of people with one of the l most frequent other values of its group.

@@ -40,8 +40,6 @@ from hushtable.params import AtLeast
 from hushtable.table.reference import Reference
 from hushtable.table.stats import GroupStats
 
-__all__ = ["ProbabilisticL", "whole_number"]
-
 
 @dataclass(frozen=True)
 class ProbabilisticL(SensitiveModel):

@@ -41,8 +41,6 @@ from hushtable.params import AtLeast, Positive
 from hushtable.table.reference import Reference
 from hushtable.table.stats import GroupStats, Histogram
 
-__all__ = ["RecursiveCL"]
-
 
 @dataclass(frozen=True)
 class RecursiveCL(SensitiveModel):

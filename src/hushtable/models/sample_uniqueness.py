@@ -35,8 +35,6 @@ from hushtable.params import Between
 from hushtable.table.reference import Reference
 from hushtable.table.stats import GroupStats
 
-__all__ = ["SampleUniques", "per_table", "share_of", "those_to_blame"]
-
 
 @dataclass(frozen=True)
 class SampleUniques(PrivacyModel):

@@ -49,8 +49,6 @@ from hushtable.params import Between
 from hushtable.table.reference import Attribute, Reference
 from hushtable.table.stats import GroupStats, Histogram
 
-__all__ = ["TCloseness", "equal_distance", "hierarchical_distance", "ordered_distance"]
-
 
 @dataclass(frozen=True)
 class TCloseness(SensitiveModel):

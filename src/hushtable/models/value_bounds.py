@@ -42,8 +42,6 @@ from hushtable.params import OfValues
 from hushtable.table.reference import Reference
 from hushtable.table.stats import GroupStats
 
-__all__ = ["ValueBounds"]
-
 
 @dataclass(frozen=True)
 class ValueBounds(SensitiveModel):

@@ -1,22 +1,29 @@
-"""Checks for contradicting settings when a policy is made, before any data are read."""
+"""Settings of a policy that contradict each other; what cannot be combined in a run, its plan refuses."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from hushtable.errors import IncompatibleError, PolicyError, did_you_mean
-from hushtable.models.base import Stat
+from hushtable.errors import PolicyError, did_you_mean
 from hushtable.models.compose import AllOf
 from hushtable.policy.columns import ColumnPolicy
 from hushtable.policy.faults import Fault
-from hushtable.release.plan import check_combination
 from hushtable.schema.columns import Kind, Role
 
 if TYPE_CHECKING:
     from hushtable.policy.policy import Policy
 
-__all__ = ["check_whole", "column_faults", "contradictions"]
+ONLY_FOR = {
+    "categories": ((Role.SENSITIVE,), "they say how sensitive a value is"),
+    "hierarchy": ((Role.QUASI, Role.SENSITIVE), "other columns are not generalized"),
+    "weight": ((Role.QUASI,), "other columns are not generalized"),
+    "cells": ((Role.QUASI,), "other columns are not generalized"),
+    "publish": ((Role.WEIGHT,), "the role of other columns says whether they are published"),
+    "same_as": ((Role.SENSITIVE, Role.INSENSITIVE), "the ledger does not track other columns"),
+    "changes": ((Role.SENSITIVE,), "the ledger does not track changes of other columns"),
+}
+"""The roles that a column's setting is for, and why."""
 
 
 def contradictions(policy: Policy) -> Iterator[Fault]:
@@ -49,20 +56,10 @@ def column_faults(name: str, column: ColumnPolicy) -> Iterator[Fault]:
         sentence = f"The column's role is {role}, but {setting!r} is for {wanted} columns: {why}."
         return Fault(("columns", name, setting), sentence, "Remove it, or change the role.", "not-for-role")
 
-    if column.categories and role is not Role.SENSITIVE:
-        yield refused("categories", "sensitive", "they say how sensitive a value is")
-    if column.hierarchy is not None and role not in (Role.QUASI, Role.SENSITIVE):
-        yield refused("hierarchy", "quasi and sensitive", "other columns are not generalized")
-    if column.weight != 1 and role is not Role.QUASI:
-        yield refused("weight", "quasi", "other columns are not generalized")
-    if column.cells is not None and role is not Role.QUASI:
-        yield refused("cells", "quasi", "other columns are not generalized")
-    if column.publish and role is not Role.WEIGHT:
-        yield refused("publish", "weight", "the role of other columns says whether they are published")
-    if column.same_as is not None and role not in (Role.SENSITIVE, Role.INSENSITIVE):
-        yield refused("same_as", "sensitive and insensitive", "the ledger does not track other columns")
-    if column.changes and role is not Role.SENSITIVE:
-        yield refused("changes", "sensitive", "the ledger does not track changes of other columns")
+    given = column.settings()
+    for setting, (roles, why) in ONLY_FOR.items():
+        if setting in given and role not in roles:
+            yield refused(setting, " and ".join(roles), why)
     for treatment in column.treatments():
         if role not in treatment.roles:
             yield refused("treatment", " and ".join(sorted(treatment.roles)), f"{treatment.name} is only for those")
@@ -133,48 +130,3 @@ def _ledger(policy: Policy) -> Iterator[Fault]:
         yield Fault(("ledger",), sentence, hint, "no-person")
     elif named is not None and named not in identifiers:
         yield Fault(("ledger", "person"), f"{named!r} is not an identifier.", hint, "not-identifier")
-
-
-def check_whole(policy: Policy) -> None:
-    """Refuse models, algorithm, tables and the meaning of missing values that cannot be combined."""
-    model, algorithm, table = policy.model(), policy.build_algorithm(), policy.table_plan()
-    if algorithm.samples and policy.publish:
-        raise IncompatibleError(
-            f"{algorithm.name} lets only its draws depend on the records, but 'publish' reads them.",
-            hint="Remove 'publish' from the policy.",
-        )
-    if algorithm.samples:
-        algorithm.check_table(table)
-    check_combination(
-        table,
-        model,
-        algorithm,
-        policy.build_guards(),
-        suppression=policy.suppression,
-        population=policy.population is not None,
-        ledger=policy.ledger is not None,
-    )
-    _, bandwidths = model.estimated()
-    if bandwidths and policy.background is not None:
-        asking = next(m.name for m in model.members if m.bandwidth() is not None)
-        raise IncompatibleError(
-            f"{asking} estimates the adversary's beliefs, so the policy's background table would not be used.",
-            hint="Leave out 'background', or choose bayes-optimal with background: true.",
-        )
-    for member in model.members:
-        own = Stat.BACKGROUND in member.stats_needed() and member.bandwidth() is None
-        if own and policy.background is None:
-            raise IncompatibleError(
-                f"{member.name} needs a background table.",
-                hint="Add 'background: {file: beliefs.csv, on: disease}' to the policy.",
-            )
-    if policy.publish and (algorithm.keeps_signatures or policy.entity is not None):
-        why = (
-            f"{algorithm.name} may add counterfeits, and counts of the whole table would reveal which rows they are"
-            if algorithm.keeps_signatures
-            else "the policy counts people, and counts of the whole table would reveal how many rows a person has"
-        )
-        raise IncompatibleError(
-            f"'publish: [reference]' is refused: {why}.",
-            hint="Remove 'publish', and verify with the private companion.",
-        )

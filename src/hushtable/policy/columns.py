@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field
 
@@ -11,12 +12,13 @@ from hushtable.errors import PolicyError
 from hushtable.io.text import label_text
 from hushtable.policy.frozen import Frozen, freeze, thaw
 from hushtable.registry import treatments
+from hushtable.release.forms.base import build_form
 from hushtable.schema.columns import Format, Kind, Role
+from hushtable.table.plan import ColumnPlan
 
 if TYPE_CHECKING:
+    from hushtable.hierarchy.base import Hierarchy
     from hushtable.treatments.base import Treatment
-
-__all__ = ["BackgroundPolicy", "ColumnPolicy", "Labels", "LedgerFile", "LedgerPolicy", "OutputPolicy", "StrictModel"]
 
 
 class StrictModel(BaseModel):
@@ -24,16 +26,27 @@ class StrictModel(BaseModel):
 
     model_config = ConfigDict(frozen=True, extra="forbid", use_attribute_docstrings=True)
 
+    always_written: ClassVar[tuple[str, ...]] = ()
+    """Settings that are written even if they have their default."""
+
     def settings(self) -> dict[str, Any]:
         """Return the settings that differ from their defaults, as plain data."""
         found = {}
         for name, field in type(self).model_fields.items():
             value = getattr(self, name)
-            if field.is_required() or value != field.get_default(call_default_factory=True):
-                # an enumeration's member is text, but YAML would write its class
-                plain = value.settings() if isinstance(value, StrictModel) else thaw(value)
-                found[name] = str(value) if isinstance(value, str) else plain
+            written = name in self.always_written or field.is_required()
+            if written or value != field.get_default(call_default_factory=True):
+                found[name] = _plain(value)
         return found
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, StrictModel):
+        return value.settings()
+    if isinstance(value, Mapping):
+        return {name: _plain(one) for name, one in value.items()}
+    # an enumeration's member is text, but YAML would write its class
+    return str(value) if isinstance(value, str) else thaw(value)
 
 
 def _labels(values: Any) -> Any:
@@ -145,10 +158,34 @@ class ColumnPolicy(StrictModel):
         named = [next(iter({one: None}.items() if isinstance(one, str) else one.items())) for one in several]
         return tuple(treatments.build(name, values) for name, values in named)
 
+    def plan(self, name: str, folder: Path | None) -> ColumnPlan:
+        """Return the column with its hierarchy, form and treatments as objects. Reads no file."""
+        pseudonym = self.role is Role.PSEUDONYM
+        return ColumnPlan(
+            name=name,
+            # a keyed name is published as it is
+            role=Role.INSENSITIVE if pseudonym else self.role,
+            kind=self.kind or (Kind.NOMINAL if pseudonym else None),
+            hierarchy=None if self.hierarchy is None else _hierarchy(self.hierarchy, name, folder),
+            weight=self.weight,
+            order=self.order,
+            categories=dict(self.categories),
+            cells=None if self.cells is None else build_form(self.cells),
+            format=self.format,
+            treatments=tuple(treatment.based_in(folder) for treatment in self.treatments()),
+            publish=self.publish,
+        )
+
     def given(self) -> dict[str, Any]:
         """The given settings, as stored."""
         given = {name: getattr(self, name) for name in type(self).model_fields if name in self.model_fields_set}
         return {name: v.settings() if isinstance(v, StrictModel) else v for name, v in given.items()}
+
+
+def _hierarchy(spec: Any, name: str, folder: Path | None) -> Hierarchy:
+    from hushtable.hierarchy.spec import parse_hierarchy
+
+    return parse_hierarchy(thaw(spec), name, folder)
 
 
 class BackgroundPolicy(StrictModel):

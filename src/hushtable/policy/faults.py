@@ -15,8 +15,6 @@ from pydantic import ValidationError
 from hushtable.errors import DataError, HushtableError, PolicyError, did_you_mean
 from hushtable.io.versions import check_format
 
-__all__ = ["Fault", "InvalidPolicy", "Place", "faults_of", "without_format"]
-
 Place = tuple[str | int, ...]
 """Place in the policy: ``("columns", "age", "role")``."""
 

@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, NoReturn
 
-__all__ = ["Frozen", "freeze", "thaw"]
-
 
 class Frozen(dict[str, Any]):
     """A dict that refuses every change, so that a frozen policy is frozen all the way down.

@@ -16,8 +16,6 @@ from hushtable.registry import Registry, algorithms, forms, guards, models, trea
 from hushtable.release.forms.base import DEFAULT_FORM
 from hushtable.schema.columns import Role
 
-__all__ = ["SUGAR", "normalise", "python_only"]
-
 SUGAR: dict[str, Role] = {
     "identifiers": Role.IDENTIFIER,
     "quasi": Role.QUASI,

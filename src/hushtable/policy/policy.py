@@ -19,7 +19,7 @@ from hushtable.io.versions import FORMATS
 from hushtable.models.base import PrivacyModel
 from hushtable.models.compose import AllOf
 from hushtable.params import typed
-from hushtable.policy.checks import check_whole, contradictions
+from hushtable.policy.checks import contradictions
 from hushtable.policy.columns import (
     BackgroundPolicy,
     ColumnPolicy,
@@ -30,20 +30,19 @@ from hushtable.policy.columns import (
     OutputPolicy,
     StrictModel,
 )
-from hushtable.policy.faults import InvalidPolicy, Place, faults_of, without_format
+from hushtable.policy.faults import Fault, InvalidPolicy, Place, faults_of, without_format
 from hushtable.policy.frozen import Frozen, freeze, thaw
 from hushtable.policy.normalise import SUGAR, normalise, python_only
 from hushtable.policy.text import read_yaml, write_yaml
 from hushtable.registry import algorithms, guards, models
 from hushtable.release.forms.base import DEFAULT_FORM, build_form
-from hushtable.release.plan import Plan
-from hushtable.schema.columns import Kind, Missing, Role
-from hushtable.table.plan import ColumnPlan, Extra, TablePlan
+from hushtable.release.plan import Plan, named_alone
+from hushtable.schema.columns import Missing, Role
+from hushtable.table.plan import Extra, TablePlan
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
-    from hushtable.hierarchy.base import Hierarchy
     from hushtable.ledger.account import Account
     from hushtable.release.cautions import Caution
     from hushtable.release.guard import Guard
@@ -51,12 +50,96 @@ if TYPE_CHECKING:
     Columns = str | Sequence[str] | Mapping[str, Any] | None
     """The columns of a role: names, or names with settings."""
 
-__all__ = ["Policy"]
-
 _Choice = Annotated[Mapping[str, Mapping[str, Any]], AfterValidator(freeze)]
 
 
-class Policy(StrictModel):
+class WrittenPolicy(StrictModel):
+    """What a policy of one table and one of linked tables have in common: both are equivalent to a YAML file."""
+
+    _base_dir: Path | None = PrivateAttr(default=None)
+
+    def document(self) -> dict[str, Any]:
+        """Return the policy as plain data, as in YAML and in a release."""
+        return self.settings()
+
+    @property
+    def base_dir(self) -> Path | None:
+        """The folder of the policy's file, to which its file names are relative; None for the current one."""
+        return self._base_dir
+
+    @typed
+    def based_in(self, folder: str | os.PathLike[str] | None) -> Self:
+        """Return the same policy with its files resolved in this folder."""
+        policy = self.model_copy()
+        policy._base_dir = None if folder is None else Path(folder)
+        return policy
+
+    def changed(self, **settings: Any) -> Self:
+        """Return the policy with some settings replaced, checked again.
+
+        Examples
+        --------
+        >>> policy = Policy(quasi=["age"], models=[{"k-anonymity": {"k": 5}}])
+        >>> policy.changed(seed=7).seed, policy.seed
+        (7, 0)
+        """
+        return type(self)(**{**self.document(), **settings}).based_in(self._base_dir)
+
+    def digest(self) -> str:
+        """Return the SHA-256 of the policy's canonical JSON: equal policies have equal digests.
+
+        Examples
+        --------
+        >>> len(Policy(quasi=["age"], models=[{"k-anonymity": {"k": 5}}]).digest())
+        64
+        """
+        return digest(self.document())
+
+    def to_yaml(self) -> str:
+        """Return the policy as YAML text."""
+        return write_yaml({"format": FORMATS["policy"], **self.document()})
+
+    @classmethod
+    @typed
+    def from_yaml(cls, text: str, *, file: str = "") -> Self:
+        r"""Read a policy from YAML text.
+
+        Parameters
+        ----------
+        text : str
+        file : str
+            Its name, for error messages.
+
+        Raises
+        ------
+        InvalidPolicy
+            With the line of every fault.
+
+        Examples
+        --------
+        >>> Policy.from_yaml("columns: {age: {role: quasi}}\nmodels: [k-anonymity: {k: 1}]")
+        Traceback (most recent call last):
+        hushtable.policy.faults.InvalidPolicy: line 2: models[0].k-anonymity: The 'k' parameter of KAnonymity must be
+        an int >= 2. Got 1 instead.
+        """
+        try:
+            read = read_yaml(text)
+        except InvalidPolicy as error:
+            raise InvalidPolicy(error.faults, file) from None
+        try:
+            if foreign := cls._python_only(read.data):
+                raise InvalidPolicy(foreign)
+            return cls(**read.data)
+        except InvalidPolicy as error:
+            raise error.at_lines(read.lines, file) from None
+
+    @classmethod
+    def _python_only(cls, data: Mapping[str, Any]) -> list[Fault]:
+        """Return the settings of a file that only Python accepts."""
+        return []
+
+
+class Policy(WrittenPolicy):
     """How to anonymize a table. Immutable, compared by content, and equivalent to a YAML file.
 
     It contains only plain data; ``build_models``, ``build_algorithm``, ``table_plan`` and ``plan`` return objects.
@@ -144,6 +227,8 @@ class Policy(StrictModel):
     hushtable.policy.faults.InvalidPolicy: models[0]: There is no model 'k-anonimity'. Did you mean 'k-anonymity'?
     """
 
+    always_written = ("columns", "models", "algorithm", "suppression", "missing", "cells", "seed")
+
     columns: Annotated[Mapping[str, ColumnPolicy], AfterValidator(freeze)] = Field(default_factory=Frozen)
     """every column of the table, with its role"""
     rest: Literal["drop", "insensitive", "quasi"] | None = None
@@ -179,7 +264,6 @@ class Policy(StrictModel):
     publish: tuple[Literal["reference"], ...] = ()
     """additional contents of release.json: counts of the whole table, which reveal suppressed records"""
 
-    _base_dir: Path | None = PrivateAttr(default=None)
     _tables: dict[str, pa.Table] = PrivateAttr(default_factory=dict)
 
     if TYPE_CHECKING:
@@ -237,7 +321,7 @@ class Policy(StrictModel):
             faults += contradictions(self)
         if faults:
             raise InvalidPolicy(faults)
-        check_whole(self)
+        self._planned(None)
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Policy):
@@ -253,18 +337,6 @@ class Policy(StrictModel):
 
     def _repr_html_(self) -> str:
         return f"<pre>{html.escape(self.to_yaml())}</pre>"
-
-    @property
-    def base_dir(self) -> Path | None:
-        """The folder of the policy's file, to which its file names are relative; None for the current one."""
-        return self._base_dir
-
-    @typed
-    def based_in(self, folder: str | os.PathLike[str] | None) -> Self:
-        """Return the same policy with its files resolved in this folder."""
-        policy = self.model_copy()
-        policy._base_dir = None if folder is None else Path(folder)
-        return policy
 
     @property
     def tables(self) -> Mapping[str, pa.Table]:
@@ -293,15 +365,8 @@ class Policy(StrictModel):
         return policy
 
     def changed(self, **settings: Any) -> Self:
-        """Return the policy with some settings replaced, checked again.
-
-        Examples
-        --------
-        >>> policy = Policy(quasi=["age"], models=[{"k-anonymity": {"k": 5}}])
-        >>> policy.changed(seed=7).seed, policy.seed
-        (7, 0)
-        """
-        return type(self)(**{**self.document(), **settings}).based_in(self._base_dir).holding(self._tables)
+        """Return the policy with some settings replaced, checked again."""
+        return super().changed(**settings).holding(self._tables)
 
     @typed
     def with_column(self, name: str, **settings: Any) -> Self:
@@ -383,23 +448,7 @@ class Policy(StrictModel):
     def table_plan(self, base_dir: str | os.PathLike[str] | None = None) -> TablePlan:
         """Return the columns with their hierarchies as objects. Reads no file."""
         folder = self._folder(base_dir)
-        columns = tuple(
-            ColumnPlan(
-                name=name,
-                # a keyed name is published as it is
-                role=Role.INSENSITIVE if column.role is Role.PSEUDONYM else column.role,
-                kind=column.kind or (Kind.NOMINAL if column.role is Role.PSEUDONYM else None),
-                hierarchy=None if column.hierarchy is None else _hierarchy(column.hierarchy, name, folder),
-                weight=column.weight,
-                order=column.order,
-                categories=dict(column.categories),
-                cells=None if column.cells is None else build_form(column.cells),
-                format=column.format,
-                treatments=tuple(treatment.based_in(folder) for treatment in column.treatments()),
-                publish=column.publish,
-            )
-            for name, column in self.columns.items()
-        )
+        columns = tuple(column.plan(name, folder) for name, column in self.columns.items())
         return TablePlan(columns, self.missing, self.missing_values, build_form(self.cells), self.entity)
 
     def plan(self, base_dir: str | os.PathLike[str] | None = None, *, read: bool = True) -> Plan:
@@ -418,23 +467,26 @@ class Policy(StrictModel):
         5
         """
         folder = self._folder(base_dir)
+        return self._planned(folder, extra=self._extra(folder, read=read), account=self._account(folder))
+
+    def _planned(self, folder: Path | None, **read: Any) -> Plan:
+        """Return the plan, with those of its tables and its ledger that were read."""
         return Plan(
             table=self.table_plan(folder),
             models=self.build_models(),
             algorithm=self.build_algorithm(),
             suppression=self.suppression,
             seed=self.seed,
-            extra=self._extra(folder, read=read),
             document=self.document(),
             guards=self.build_guards(),
-            account=self._account(folder),
+            **read,
         )
 
     def _extra(self, folder: Path | None, *, read: bool) -> Extra:
         on, bandwidths = self.model().estimated()
         if self.population is None and self.background is None:
             return Extra(background_on=on, bandwidths=bandwidths)
-        from hushtable.policy.extra_tables import extra_tables
+        from hushtable.policy.objects import extra_tables
 
         extra = extra_tables(self, folder, read=read)
         return replace(extra, background_on=on, bandwidths=bandwidths) if bandwidths else extra
@@ -457,79 +509,17 @@ class Policy(StrictModel):
         >>> Policy(quasi=["age"], models=[{"k-anonymity": {"k": 5}}]).document()["columns"]
         {'age': {'role': 'quasi'}}
         """
-        document: dict[str, Any] = {
-            "columns": {name: column.settings() for name, column in self.columns.items()},
-            **({} if self.rest is None else {"rest": self.rest}),
-            "models": thaw(self.models),
-            "algorithm": thaw(self.algorithm),
-            "suppression": self.suppression,
-            "missing": str(self.missing),
-        }
-        if self.missing_values:
-            document["missing_values"] = list(self.missing_values)
-        document |= {"cells": thaw(self.cells), "seed": self.seed}
-        for name in ("entity", "population", "background", "ledger", "output", "engine"):
-            value = getattr(self, name)
-            if value != type(self).model_fields[name].default:
-                document[name] = value.settings() if isinstance(value, StrictModel) else value
+        document = super().document()
         if self.guard:
-            # most need no parameters, and read best as a list of names
-            chosen = [item for choice in self.guard for item in choice.items()]
-            document["guard"] = [{name: thaw(values)} if values else name for name, values in chosen]
-        if self.publish:
-            document["publish"] = list(self.publish)
+            document["guard"] = named_alone(document["guard"])
         return document
 
     def _canonical(self) -> str:
         return canonical_json(self.document())
 
-    def digest(self) -> str:
-        """Return the SHA-256 of the policy's canonical JSON: equal policies have equal digests.
-
-        Examples
-        --------
-        >>> len(Policy(quasi=["age"], models=[{"k-anonymity": {"k": 5}}]).digest())
-        64
-        """
-        return digest(self.document())
-
-    def to_yaml(self) -> str:
-        """Return the policy as YAML text."""
-        return write_yaml({"format": FORMATS["policy"], **self.document()})
-
     @classmethod
-    @typed
-    def from_yaml(cls, text: str, *, file: str = "") -> Self:
-        r"""Read a policy from YAML text.
-
-        Parameters
-        ----------
-        text : str
-        file : str
-            Its name, for error messages.
-
-        Raises
-        ------
-        InvalidPolicy
-            With the line of every fault.
-
-        Examples
-        --------
-        >>> Policy.from_yaml("columns: {age: {role: quasi}}\nmodels: [k-anonymity: {k: 1}]")
-        Traceback (most recent call last):
-        hushtable.policy.faults.InvalidPolicy: line 2: models[0].k-anonymity: The 'k' parameter of KAnonymity must be
-        an int >= 2. Got 1 instead.
-        """
-        try:
-            read = read_yaml(text)
-        except InvalidPolicy as error:
-            raise InvalidPolicy(error.faults, file) from None
-        try:
-            if foreign := python_only(read.data):
-                raise InvalidPolicy(foreign)
-            return cls(**read.data)
-        except InvalidPolicy as error:
-            raise error.at_lines(read.lines, file) from None
+    def _python_only(cls, data: Mapping[str, Any]) -> list[Fault]:
+        return python_only(data)
 
     @classmethod
     def json_schema(cls) -> dict[str, Any]:
@@ -561,12 +551,6 @@ def _signature() -> inspect.Signature:
 
 
 Policy.__signature__ = _signature()
-
-
-def _hierarchy(spec: Any, name: str, folder: Path | None) -> Hierarchy:
-    from hushtable.hierarchy.spec import parse_hierarchy
-
-    return parse_hierarchy(thaw(spec), name, folder)
 
 
 def _known_settings(place: Place) -> list[str]:

@@ -19,8 +19,8 @@ from hushtable.models.base import Monotone, PrivacyModel
 from hushtable.models.compose import AllOf
 from hushtable.schema.columns import Role
 from hushtable.schema.prepare import check_publishable, prepare
-from hushtable.table.encode import Extra, encode, no_rows, sensitive_column
-from hushtable.table.plan import ColumnPlan, TablePlan, column_errors
+from hushtable.table.encode import encode, no_rows, sensitive_column
+from hushtable.table.plan import ColumnPlan, Extra, TablePlan, column_errors
 from hushtable.table.survey import read_survey
 
 if TYPE_CHECKING:
@@ -28,8 +28,6 @@ if TYPE_CHECKING:
 
     from hushtable.policy.policy import Policy
     from hushtable.release.cautions import Caution
-
-__all__ = ["ColumnCheck", "ModelCheck", "PolicyProblem", "Preflight", "check_table", "missing_files"]
 
 
 @dataclass(frozen=True)
@@ -232,7 +230,10 @@ def _models(
         ready = {}
     problems += [PolicyProblem.of(members[i].name, reason) for i, reason in infeasible.items()]
     known = ready if quasi else {}
-    checks = [ModelCheck(m.name, m.told(), i not in infeasible if i in known else None) for i, m in enumerate(members)]
+    checks = [
+        ModelCheck(m.name, m.public_values(), i not in infeasible if i in known else None)
+        for i, m in enumerate(members)
+    ]
     return tuple(checks), problems
 
 

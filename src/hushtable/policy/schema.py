@@ -14,8 +14,6 @@ from hushtable.registry import algorithms, forms, guards, hierarchies, models, t
 if TYPE_CHECKING:
     from hushtable.policy.policy import Policy
 
-__all__ = ["policy_schema"]
-
 _LABEL = {"type": ["string", "number"]}
 
 

@@ -11,9 +11,8 @@ from hushtable.io.versions import FORMATS
 from hushtable.policy.text import in_a_comment, write_yaml
 from hushtable.release.forms.base import DEFAULT_FORM
 from hushtable.schema.columns import Kind, Role
+from hushtable.schema.formats import MIXED_DATES
 from hushtable.schema.profile import ColumnProfile, Profile, suggest_missing
-
-__all__ = ["column_lines", "starter_policy", "with_quasi"]
 
 _MANY = 50
 _K = 5
@@ -136,7 +135,7 @@ def _comments(column: ColumnProfile, listed: Sequence[str]) -> Iterator[str]:
     yield f"{column.role}: {column.role_reason} ({counts})"
     if column.problem:
         yield f"problem: {column.problem}"
-    elif column.kind_reason and column.role.published:
+    elif column.kind_reason and (column.role.published or column.kind_reason == MIXED_DATES):
         yield f"{column.kind}: {column.kind_reason}"
     if column.hierarchy_reason and column.role is Role.QUASI:
         yield f"hierarchy: {column.hierarchy_reason}"

@@ -17,8 +17,6 @@ import yaml
 from hushtable.io.text import MOST_REPEATED, repeated_nodes
 from hushtable.policy.faults import Fault, InvalidPolicy, Place
 
-__all__ = ["PolicyText", "in_a_comment", "read_yaml", "write_yaml"]
-
 _TAG = "tag:yaml.org,2002:"
 _IMPLICIT = (
     ("bool", r"true|True|TRUE|false|False|FALSE", "tTfF"),

@@ -25,8 +25,6 @@ from hushtable.table.plan import TablePlan
 if TYPE_CHECKING:
     from hushtable.release.released import Released
 
-__all__ = ["check_address", "read_address", "writing_release", "writing_rows"]
-
 _APART = "sensitive"
 
 

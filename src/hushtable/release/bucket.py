@@ -19,8 +19,6 @@ from hushtable.schema.columns import Role
 from hushtable.table.plan import TablePlan
 from hushtable.table.ranks import dense_ranks
 
-__all__ = ["bucket_column", "join_tables", "joined_orders", "publish_buckets", "split_table"]
-
 
 def bucket_column(plan: TablePlan) -> str:
     """Return the name of the column with the group's number: one that no column of the policy has.
@@ -51,7 +49,7 @@ def publish_buckets(
         The source rows that are published.
     """
     shown = source.take(pa.array(rows))
-    person = _ranks(shown.select([c.name for c in plan.columns if _beside_people(c.role)]))
+    person = _ranks(shown.select([c.name for c in plan.columns if _with_people(c.role)]))
     value = _ranks(shown.select(plan.named(Role.SENSITIVE)))
     number = _numbers(buckets[rows], person, value)
     people, values = np.lexsort((person, number)), np.lexsort((value, number))
@@ -66,7 +64,7 @@ def publish_buckets(
     return table.take(pa.array(order)), rows[people[order]], rows[values[order]]
 
 
-def _beside_people(role: Role) -> bool:
+def _with_people(role: Role) -> bool:
     return role in (Role.QUASI, Role.INSENSITIVE)
 
 
@@ -99,7 +97,7 @@ def _numbers(buckets: IntArray, person: IntArray, value: IntArray) -> IntArray:
 def split_table(table: pa.Table, plan: TablePlan) -> tuple[pa.Table, pa.Table]:
     """Return the two tables: people with the number of their group, and sensitive values with that of theirs."""
     name = bucket_column(plan)
-    people = table.select([*(c.name for c in plan.columns if _beside_people(c.role)), name])
+    people = table.select([*(c.name for c in plan.columns if _with_people(c.role)), name])
     values = table.select([name, *plan.named(Role.SENSITIVE)])
     first, second = (t.take(pa.array(published_order(t))) for t in (people, values))
     return compact(first), compact(second)
@@ -116,7 +114,7 @@ def joined_orders(table: pa.Table, plan: TablePlan) -> tuple[IntArray, IntArray]
     """
     name = bucket_column(plan)
     number = table.column(name).to_numpy()
-    people = table.select([*(c.name for c in plan.columns if _beside_people(c.role)), name])
+    people = table.select([*(c.name for c in plan.columns if _with_people(c.role)), name])
     values = table.select([name, *plan.named(Role.SENSITIVE)])
     first, second = (published_order(t) for t in (people, values))
     return first[np.argsort(number[first], kind="stable")], second[np.argsort(number[second], kind="stable")]
@@ -131,9 +129,9 @@ def join_tables(people: pa.Table, values: pa.Table, plan: TablePlan) -> pa.Table
         If they do not have the same groups of the same sizes, or one has columns that belong to the other.
     """
     name = bucket_column(plan)
-    beside = {c.name for c in plan.columns if _beside_people(c.role)}
+    with_people = {c.name for c in plan.columns if _with_people(c.role)}
     theirs = set(plan.named(Role.SENSITIVE))
-    wrong = [*beside.intersection(values.column_names), *theirs.intersection(people.column_names)]
+    wrong = [*with_people.intersection(values.column_names), *theirs.intersection(people.column_names)]
     if wrong:
         names = ", ".join(map(repr, sorted(wrong)))
         raise DataError(

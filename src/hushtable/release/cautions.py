@@ -26,8 +26,6 @@ from hushtable.schema.shortlist import MANY
 from hushtable.schema.subsets import count_alone, regroup, unique_rows
 from hushtable.table.plan import TablePlan
 
-__all__ = ["Caution", "cautions"]
-
 _ROWS = 200_000
 _UNIQUE = 0.05
 _NAMED = 3
@@ -211,7 +209,7 @@ def _unique(exact: Collection[str], table: pa.Table) -> Iterator[Caution]:
     alone = float(unique_rows(list(codes.values())).mean())
     if alone < _UNIQUE:
         return
-    which = _telling(codes)
+    which = _most_revealing(codes)
     yield Caution(
         "unique", ", ".join(which),
         f"{share(alone)} of the records are unique on columns that are published unchanged; "
@@ -220,7 +218,7 @@ def _unique(exact: Collection[str], table: pa.Table) -> Iterator[Caution]:
     )  # fmt: skip
 
 
-def _telling(codes: dict[str, IntArray]) -> Sequence[str]:
+def _most_revealing(codes: dict[str, IntArray]) -> Sequence[str]:
     """Return the columns that make most records unique, the most revealing first."""
     left = list(codes)
     chosen: list[str] = []

@@ -30,8 +30,6 @@ if TYPE_CHECKING:
     from hushtable.models.compose import AllOf
     from hushtable.table.plan import TablePlan
 
-__all__ = ["LEAST", "check_class_weights", "check_weight_plan", "class_weights"]
-
 LEAST = 3
 """Minimum number of records in a class with a published mean weight: of two people, each could compute the other's."""
 

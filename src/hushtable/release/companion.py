@@ -24,12 +24,6 @@ from hushtable.io.secret import SECRET, keyed_hash, load_secret, secret_path
 from hushtable.io.versions import FORMATS, check_format
 from hushtable.table.coins import Coins
 
-__all__ = [
-    *("COMPANION", "OWNED", "PRIVATE", "check_private", "companion_of", "load_evidence", "owned_in"),
-    *("own_companion", "read_companion", "recall", "release_folders", "release_mark", "remember", "stored_coins"),
-    "write_companion",
-]
-
 COMPANION = "companion.json"
 FOUND = "found.json"
 """Results of attacks on the release, so that they need not be run again."""

@@ -18,9 +18,8 @@ import numpy as np
 from hushtable.arrays import AnyArray, FloatArray, IntArray
 from hushtable.kernels.grouping import group_rows, histogram, number_rows
 from hushtable.release.forms.base import Cells
-from hushtable.table.encoded import EncodedTable, SensitiveColumn
-
-__all__ = ["Comparison", "RowComparison", "TupleSums", "Values"]
+from hushtable.table.coded_columns import SensitiveColumn
+from hushtable.table.encoded import EncodedTable
 
 TupleSums: TypeAlias = Callable[[Sequence[AnyArray], AnyArray], FloatArray]
 """From distinct tuples (their codes, column by column) and their numbers of records, or of people these stand for, to

@@ -13,9 +13,7 @@ from hushtable.arrays import AnyArray, FloatArray, IntArray
 from hushtable.kernels.grouping import group_rows, histogram, number_rows
 from hushtable.release.comparison import Comparison, RowComparison, TupleSums, Values
 from hushtable.release.forms.base import Cells
-from hushtable.table.encoded import QuasiColumn
-
-__all__ = ["CountedComparison"]
+from hushtable.table.coded_columns import QuasiColumn
 
 
 @dataclass(frozen=True)

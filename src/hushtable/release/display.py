@@ -12,8 +12,6 @@ from hushtable.release.verify import needed_and_achieved
 if TYPE_CHECKING:
     from hushtable.release.released import Released
 
-__all__ = ["release_html", "release_text"]
-
 
 def release_text(release: Released) -> str:
     """Return a release as a few lines of text."""

@@ -29,8 +29,6 @@ from hushtable.release.written import for_spreadsheets
 from hushtable.table.reference import Attribute
 from hushtable.table.stats import Key
 
-__all__ = ["PRICE", "summary_of", "write_documents"]
-
 PRICE = "Subtracting the published counts from those of the whole table reveals suppressed records."
 """What publishing the reference reveals."""
 
@@ -82,8 +80,8 @@ def write_documents(
     policy = yaml.safe_dump({"format": FORMATS["policy"], **release.policy}, sort_keys=False, allow_unicode=True)
     atomic_write_text(public / "policy.yaml", policy)
     summary = {**summary_of(release, measured), "file": name, "release": release_mark(public)}
-    told = json.dumps(_jsonable(_public(release, summary)), indent=1, ensure_ascii=False) + "\n"
-    atomic_write_text(public / "release.json", told)
+    facts = json.dumps(_jsonable(_public(release, summary)), indent=1, ensure_ascii=False) + "\n"
+    atomic_write_text(public / "release.json", facts)
     made = release.origin.keep(private, lambda: release.table, release.plan)
     kept = _jsonable({**summary, "code_sha256": code_digest(), **_private(release, shown), "made": made})
     coins = release.origin.problem.used_coins
@@ -92,29 +90,29 @@ def write_documents(
 
 def _public(release: Released, summary: Mapping[str, Any]) -> dict[str, Any]:
     """Return the contents of ``release.json``: nothing beyond the published rows and the policy."""
-    told: dict[str, Any] = {"format": FORMATS["release"]}
-    told |= {key: summary[key] for key in ("hushtable", "columns", "algorithm", "satisfied", "rows", "classes")}
-    told |= {key: summary[key] for key in ("file", "release")}
-    told["guarded"] = for_spreadsheets(release.policy)
+    facts: dict[str, Any] = {"format": FORMATS["release"]}
+    facts |= {key: summary[key] for key in ("hushtable", "columns", "algorithm", "satisfied", "rows", "classes")}
+    facts |= {key: summary[key] for key in ("file", "release")}
+    facts["guarded"] = for_spreadsheets(release.policy)
     if release.plan.algorithm.samples:
         # the number of records would reveal whether a person is among them
-        told["sampled"] = True
+        facts["sampled"] = True
     elif release.may_have_counterfeits:
-        told["rows_may_be_counterfeits"] = True
+        facts["rows_may_be_counterfeits"] = True
     else:
-        told |= {key: summary[key] for key in ("records", "released", "suppressed")}
-    told["models"] = [
+        facts |= {key: summary[key] for key in ("records", "released", "suppressed")}
+    facts["models"] = [
         found if _recomputable(release, member, summary) else _without_numbers(found)
         for member, found in zip(release.model.members, summary["models"], strict=True)
     ]
     if release.plan.account is not None:
-        told["ledger"] = release.plan.account.told(counted=not release.may_have_counterfeits)
-    told["notes"] = {key: value for key, value in summary["notes"].items() if key in _DECLARED}
+        facts["ledger"] = release.plan.account.public_summary(counted=not release.may_have_counterfeits)
+    facts["notes"] = {key: value for key, value in summary["notes"].items() if key in _DECLARED}
     if any(form.counts_records for form in forms_shown(release.plan.table, release.plan.algorithm.recoding)):
-        told["rows_can_be_drawn"] = True
+        facts["rows_can_be_drawn"] = True
     if "reference" in release.policy.get("publish", ()):
-        told["whole_table"] = _whole_table(release)
-    return told
+        facts["whole_table"] = _whole_table(release)
+    return facts
 
 
 def _without_numbers(found: Mapping[str, Any]) -> dict[str, Any]:

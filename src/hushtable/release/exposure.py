@@ -26,8 +26,6 @@ from hushtable.release.verify import Verification
 from hushtable.table.encoded import EncodedTable
 from hushtable.table.survey import Survey
 
-__all__ = ["Exposure", "Members"]
-
 
 @dataclass(frozen=True)
 class Members:

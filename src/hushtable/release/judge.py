@@ -2,20 +2,24 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
+from typing import TypeAlias
 
 import numpy as np
 import pyarrow as pa
 
 from hushtable.algorithms.base import Problem
-from hushtable.arrays import IntArray
+from hushtable.arrays import BoolArray, IntArray
+from hushtable.errors import VerificationError
 from hushtable.io.text import to_labels
+from hushtable.kernels.grouping import number_rows
 from hushtable.release.reading_back import sensitive_codes
-from hushtable.release.recode import Recoded
-from hushtable.release.verify import Published, Verification, verify
+from hushtable.release.recode import Recoded, class_numbers
+from hushtable.release.verify import Evidence, Published, Verification, verify
+from hushtable.table.coded_columns import QuasiColumn
 from hushtable.table.plan import TablePlan
-
-__all__ = ["judge", "judge_counted"]
+from hushtable.table.stats import GroupStats
 
 
 def judge(problem: Problem, plan: TablePlan, recoded: Recoded, published: pa.Table, rows: IntArray) -> Verification:
@@ -33,8 +37,6 @@ def judge(problem: Problem, plan: TablePlan, recoded: Recoded, published: pa.Tab
 
         check_class_weights(published, plan, table.survey.weights, rows)
     if recoded.concealed:
-        from hushtable.release.matching import judge_matching
-
         return judge_matching(problem, published, rows)
     hidden = np.flatnonzero(recoded.labels[table.n_sample :] >= 0) + table.n_sample
     everyone = np.concatenate([rows, hidden]) if len(hidden) else rows
@@ -117,3 +119,176 @@ def _alike(cells: pa.DictionaryArray, kind: pa.DataType) -> pa.DictionaryArray:
 def _wide(chunk: pa.DictionaryArray) -> pa.DictionaryArray:
     """Return the chunk with the indices of ``Recoded.column``: publishing may have narrowed them."""
     return pa.DictionaryArray.from_arrays(chunk.indices.cast(pa.int32()), chunk.dictionary)
+
+
+# Which person may have which record, if each record has its own cells: decided by matching people to records.
+#
+# A person and a record are consistent if the record's cells cover the person. The adversary knows that every record
+# belongs to one person and every person has one, so a pair is possible only if it is in a perfect matching of the
+# whole graph. One such matching is the truth. Direct every consistent pair from the record to the person, and the
+# pairs of the truth back as well: a pair is possible if and only if both ends are in one strongly connected
+# component. The reason: along a cycle through the pair, the truth can be exchanged for another matching that contains
+# it; and two matchings differ in cycles.
+#
+# People with equal quasi-identifiers are one node, and so are records with equal cells: what is possible for one of
+# them is possible for all. Only the published cells are used, nothing from the algorithm.
+#
+# References
+# ----------
+# T. Tassa, A. Mazza, A. Gionis, "k-concealment: an alternative model of k-type anonymity", Transactions on Data
+# Privacy 5, 2012. T. Tassa, "Finding all maximally-matchable edges in a bipartite graph", Theoretical Computer
+# Science 423, 2012.
+
+
+Covers: TypeAlias = tuple[IntArray, IntArray]
+"""Codes in compressed rows: offsets, then codes."""
+
+
+def judge_matching(problem: Problem, published: pa.Table, rows: IntArray) -> Verification:
+    """Verify a table whose records are concealed among others.
+
+    Models judge the possible records of each person, and the possible people of each record: how many there are, and
+    which sensitive values they have.
+
+    Parameters
+    ----------
+    problem : Problem
+    published : pyarrow.Table
+    rows : int64 array
+        The source row of each published row: one perfect matching, which is checked.
+
+    Raises
+    ------
+    VerificationError
+        If a record's cells do not cover its own person, or the numbers of people and records differ.
+    """
+    table = problem.table
+    quasi = [published.column(column.name) for column in table.quasi]
+    classes, n_classes = class_numbers(quasi)
+    if not np.array_equal(np.sort(rows), np.arange(table.n_sample)):
+        raise VerificationError(
+            "Not every person has one published record, so a matching of all cannot be verified.",
+            hint="Nothing was published.",
+        )
+    sizes = [c.coded.size for c in table.quasi]
+    people, first = number_rows([c.codes[: table.n_sample] for c in table.quasi], sizes)
+    of_class = np.full(n_classes, -1, dtype=np.int64)
+    of_class[classes[::-1]] = np.arange(len(classes) - 1, -1, -1)
+    covers = [_covered(c, column.take(pa.array(of_class))) for c, column in zip(table.quasi, quasi, strict=True)]
+    pairs = consistent_pairs(covers, [c.codes[first].astype(np.int64) for c in table.quasi])
+    truth = np.unique(classes * np.int64(len(first)) + people[rows])
+    possible = possible_pairs(*pairs, truth // len(first), truth % len(first), n_classes, len(first))
+    record, person = pairs[0][possible], pairs[1][possible]
+    # equal people, and records with equal cells, each with their sensitive values
+    keys = problem.model.histogram_keys()
+    row_class, row_person = np.full((2, table.n_rows), -1, dtype=np.int64)
+    row_class[rows], row_person[: len(people)] = classes, people
+    alike, equal = table.stats_of(row_class, n_classes, keys), table.stats_of(row_person, len(first), keys)
+    by_person, by_record = alike.take(record).merge(person, len(first)), equal.take(person).merge(record, n_classes)
+    return Verification(
+        rows=len(rows),
+        classes=n_classes,
+        people=float(len(rows)),
+        evidence=tuple(_judged(m, by_person, by_record, problem) for m in problem.model.members),
+        labels=classes,
+        stats=alike,
+    )
+
+
+def _covered(column: QuasiColumn, cells: pa.ChunkedArray) -> Covers:
+    """Which codes of a column each cell covers. A label that the column does not have covers nobody."""
+    from hushtable.release.forms.base import escape_member, escape_value
+
+    text = to_labels(cells.combine_chunks() if isinstance(cells, pa.ChunkedArray) else cells)
+    if pa.types.is_dictionary(text.type):
+        text = text.dictionary_decode()
+    from hushtable.release.forms.reading import split_sets
+
+    parts = split_sets(text.cast(pa.string()))
+    labels = column.coded.labels[0]
+    known = {escape_value(label): code for code, label in enumerate(labels) if label is not None}
+    known |= {"{" + escape_member(label): code for code, label in enumerate(labels)}
+    gap = next((code for code, label in enumerate(labels) if label is None), column.coded.size)
+    code_of = np.array([known.get(name, column.coded.size) for name in parts.names] + [gap], dtype=np.int64)
+    return parts.offsets, code_of[parts.codes]
+
+
+def consistent_pairs(covers: Sequence[Covers], codes: Sequence[IntArray]) -> tuple[IntArray, IntArray]:
+    """Return all pairs of a record and a person whom its cells cover.
+
+    Parameters
+    ----------
+    covers : sequence of pairs of int64 arrays
+        For each column: the codes that each record covers, in compressed rows.
+    codes : sequence of int64 arrays
+        For each column: the code of each person.
+
+    Examples
+    --------
+    >>> cells = np.array([0, 2, 3]), np.array([0, 1, 1])
+    >>> [side.tolist() for side in consistent_pairs([cells], [np.array([0, 1])])]
+    [[0, 0, 1], [0, 1, 1]]
+    """
+    n = len(codes[0])
+    # the people who have each value, as bits; the last row is for no value
+    bits = [
+        np.stack([np.packbits(own == value) for value in range(max(int(own.max()), int(shown.max())) + 2)])
+        for (_, shown), own in zip(covers, codes, strict=True)
+    ]
+    ends = [offsets.tolist() for offsets, _ in covers]
+    records, people = [], []
+    for record in range(len(ends[0]) - 1):
+        inside = np.full(-(-n // 8), 255, dtype=np.uint8)
+        for end, (_, shown), own in zip(ends, covers, bits, strict=True):
+            inside &= np.bitwise_or.reduce(own[shown[end[record] : end[record + 1]]], axis=0)
+        # most bytes are empty
+        filled = np.flatnonzero(inside)
+        at, bit = np.nonzero(np.unpackbits(inside[filled].reshape(-1, 1), axis=1))
+        found = filled[at] * 8 + bit
+        people.append(found[found < n])
+        records.append(np.full(len(people[-1]), record, dtype=np.int64))
+    return np.concatenate(records), np.concatenate(people).astype(np.int64)
+
+
+def possible_pairs(
+    record: IntArray, person: IntArray, true_record: IntArray, true_person: IntArray, n_records: int, n_people: int
+) -> BoolArray:
+    """Return which consistent pairs are in some perfect matching, given the pairs of one.
+
+    Raises
+    ------
+    VerificationError
+        If a pair of the matching is not consistent.
+
+    Examples
+    --------
+    Record 0 covers persons 0 and 1, record 1 only person 1: so person 1 has record 1, and person 0 has record 0.
+
+    >>> possible_pairs(np.array([0, 0, 1]), np.array([0, 1, 1]), np.arange(2), np.arange(2), 2, 2).tolist()
+    [True, False, True]
+    """
+    from scipy.sparse import coo_array
+    from scipy.sparse.csgraph import connected_components
+
+    key, truth = record * np.int64(n_people) + person, true_record * np.int64(n_people) + true_person
+    true = np.isin(key, truth)
+    if np.count_nonzero(true) < len(truth):
+        raise VerificationError("The cells of a record do not cover its own person.", hint="Nothing was published.")
+    n = n_records + n_people
+    ends = np.concatenate([record, n_records + true_person]), np.concatenate([n_records + person, true_record])
+    graph = coo_array((np.ones(len(ends[0]), dtype=np.int8), ends), shape=(n, n)).tocsr()
+    _, component = connected_components(graph, connection="strong")
+    return np.asarray((component[record] == component[n_records + person]) | true)
+
+
+def _judged(model: object, by_person: GroupStats, by_record: GroupStats, problem: Problem) -> Evidence:
+    from hushtable.models.base import PrivacyModel
+
+    assert isinstance(model, PrivacyModel)
+    sides = [by_person, by_record]
+    worst = [model.achieved(side, problem.reference) for side in sides]
+    return Evidence(
+        model.name, model.public_values(), model.sense, float(model.bound),
+        min(worst) if model.sense == ">=" else max(worst),
+        sum(int((~model.satisfied(side, problem.reference)).sum()) for side in sides),
+    )  # fmt: skip

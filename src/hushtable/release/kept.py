@@ -20,17 +20,14 @@ from hushtable import registry
 from hushtable.algorithms.base import Partition, Recoding
 from hushtable.arrays import AnyArray, IntArray
 from hushtable.io.secret import keyed_hash, load_secret
+from hushtable.parallel import each
 from hushtable.release.forms.base import Cells
 from hushtable.release.recode import Recoded, recode
-from hushtable.table.encoded import EncodedTable, QuasiColumn, SensitiveColumn
+from hushtable.table.coded_columns import QuasiColumn, SensitiveColumn
+from hushtable.table.encoded import EncodedTable
 
 if TYPE_CHECKING:
     from hushtable.release.exposure import Exposure
-
-__all__ = [
-    *("CANONICAL", "CELLS", "CLASSES", "ROWS", "SPACE", "counted_marks", "keep", "keep_counted", "keep_sorted"),
-    *("kept_classes", "kept_rows", "original_marks", "restored"),
-]
 
 ROWS, CELLS, SPACE, CLASSES = "rows.arrow", "cells.arrow", "space.arrow", "classes.arrow"
 CANONICAL, SOURCE = "canonical", "source"
@@ -140,11 +137,7 @@ def original_marks(table: EncodedTable, codes: Callable[[str], Iterable[AnyArray
         long = n * column.codes.itemsize, (piece.tobytes() for piece in pieces)
         return keyed_hash([values, long], secret, "column of an original")
 
-    if n < BATCH_ROWS:
-        return {column.name: mark(column) for column in columns}
-    from hushtable.parallel import each  # small tables need no threads
-
-    return dict(zip((column.name for column in columns), each(mark, columns), strict=True))
+    return dict(zip((c.name for c in columns), each(mark, columns, many=n >= BATCH_ROWS), strict=True))
 
 
 def counted_marks(table: EncodedTable, records: IntArray | None = None) -> dict[str, str]:

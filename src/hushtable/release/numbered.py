@@ -24,11 +24,10 @@ from hushtable.release.forms.base import of_groups
 from hushtable.release.publish import publish, published_order
 from hushtable.release.recode import Recoded
 from hushtable.schema.columns import Role
-from hushtable.table.encoded import EncodedTable, SensitiveColumn
+from hushtable.table.coded_columns import SensitiveColumn
+from hushtable.table.encoded import EncodedTable
 from hushtable.table.plan import TablePlan
 from hushtable.table.ranks import dense_ranks
-
-__all__ = ["publish_numbered", "recode_numbered"]
 
 
 def recode_numbered(table: EncodedTable, partition: Partition) -> Recoded:

@@ -28,8 +28,6 @@ from hushtable.table.stats import GroupStats
 if TYPE_CHECKING:
     from hushtable.release.exposure import Exposure
 
-__all__ = ["Made", "Origin", "classes_of"]
-
 
 def classes_of(
     table: pa.Table, verification: Verification, names: Sequence[str]

@@ -13,8 +13,6 @@ from hushtable.schema.columns import Role
 from hushtable.table.plan import TablePlan
 from hushtable.table.ranks import rest_rank
 
-__all__ = ["Files", "RestRanks"]
-
 
 @dataclass(frozen=True)
 class Files:

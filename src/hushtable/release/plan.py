@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Protocol, Self
 
@@ -10,18 +10,15 @@ import pyarrow as pa
 
 from hushtable.algorithms.base import Algorithm, Recoding, check_compatible
 from hushtable.errors import IncompatibleError, ParameterError, PolicyError
-from hushtable.models.base import PrivacyModel
+from hushtable.models.base import PrivacyModel, Stat
 from hushtable.models.compose import AllOf
 from hushtable.release.forms.base import check_forms
 from hushtable.schema.columns import Role
 from hushtable.table.coins import Coins
-from hushtable.table.encode import Extra
-from hushtable.table.plan import TablePlan
+from hushtable.table.plan import Extra, TablePlan
 
 if TYPE_CHECKING:
     from hushtable.release.guard import Guard
-
-__all__ = ["AccountProtocol", "Plan", "check_combination"]
 
 
 class AccountProtocol(Protocol):
@@ -38,7 +35,7 @@ class AccountProtocol(Protocol):
     def summary(self) -> dict[str, Any]:
         """Return which ledger it is and how many of its releases count, as data."""
 
-    def told(self, *, counted: bool = True) -> dict[str, int]:
+    def public_summary(self, *, counted: bool = True) -> dict[str, int]:
         """Return the public result of the comparison."""
 
     def hold(self, release: Any) -> Self:
@@ -59,9 +56,9 @@ class AccountProtocol(Protocol):
 
 @dataclass(frozen=True)
 class Plan:
-    """How to anonymize a table.
+    """How to anonymize a table: a policy with every name resolved to an object.
 
-    Bad combinations are refused here, before any data are read.
+    Bad combinations are refused here, and only here: a policy makes its plan when it is made, before any data are read.
 
     Attributes
     ----------
@@ -106,27 +103,119 @@ class Plan:
             raise ParameterError(
                 f"The suppression limit must be a share from 0 to 1. Got {self.suppression!r} instead."
             )
+        model, algorithm = self.model(), self.algorithm
+        self._check_publish()
+        # otherwise it depends on the table which columns are quasi-identifiers
+        if self.document.get("rest") != "quasi":
+            self._check_columns_read()
+            algorithm.check_table(self.table)
+            object.__setattr__(self, "table", algorithm.planned(self.table))
+        population, ledger = self._has("population", self.extra.population), self._has("ledger", self.account)
+        check_compatible(algorithm, model, self.table.missing, population=population, suppression=self.suppression)
+        check_forms(self.table, algorithm, model)
+        if self.table.treated:
+            from hushtable.release.treatment_rules import check_treatments
+
+            check_treatments(self.table, model, suppression=self.suppression, ledger=ledger)
+        if self.table.shown_weight is not None:
+            from hushtable.release.class_weights import check_weight_plan
+
+            check_weight_plan(self.table, model, algorithm, ledger=ledger)
+        self._check_guards(model, ledger=ledger)
+        if ledger:
+            self._check_ledger()
+        self._check_background(model)
+        if self.account is not None:
+            self.account.check(model)
+
+    def _has(self, setting: str, given: object) -> bool:
+        """Whether there is a table or a ledger; one that the policy names may not have been read yet."""
+        return given is not None or setting in self.document
+
+    def _check_columns_read(self) -> None:
+        quasi = self.table.named(Role.QUASI)
         for model in self.models:
-            unknown = [name for name in model.columns_read() if name not in self.table.named(Role.QUASI)]
+            unknown = [name for name in model.columns_read() if name not in quasi]
             if unknown:
                 raise PolicyError(
                     f"{model.name} names {unknown[0]!r}, which is not a quasi-identifier.",
                     code="not-quasi",
-                    hint=f"Quasi-identifiers: {', '.join(self.table.named(Role.QUASI)) or 'none'}.",
+                    hint=f"Quasi-identifiers: {', '.join(quasi) or 'none'}.",
                 )
-        self.algorithm.check_table(self.table)
-        object.__setattr__(self, "table", self.algorithm.planned(self.table))
-        check_combination(
-            self.table,
-            self.model(),
-            self.algorithm,
-            self.guards,
-            suppression=self.suppression,
-            population=self.extra.population is not None,
-            ledger=self.account is not None,
-        )
-        if self.account is not None:
-            self.account.check(self.model())
+
+    def _check_publish(self) -> None:
+        """Refuse additional contents of release.json that would reveal records."""
+        algorithm = self.algorithm
+        if not self.document.get("publish"):
+            return
+        if algorithm.samples:
+            raise IncompatibleError(
+                f"{algorithm.name} lets only its draws depend on the records, but 'publish' reads them.",
+                hint="Remove 'publish' from the policy.",
+            )
+        if algorithm.keeps_signatures or self.table.entity is not None:
+            why = (
+                f"{algorithm.name} may add counterfeits, and counts of the whole table would reveal which rows they are"
+                if algorithm.keeps_signatures
+                else "the policy counts people, and counts of the whole table would reveal how many rows a person has"
+            )
+            raise IncompatibleError(
+                f"'publish: [reference]' is refused: {why}.",
+                hint="Remove 'publish', and verify with the private companion.",
+            )
+
+    def _check_guards(self, model: AllOf, *, ledger: bool) -> None:
+        guards, algorithm = self.guards, self.algorithm
+        if guards and algorithm.recoding is Recoding.CONCEALED:
+            raise IncompatibleError(
+                f"{algorithm.name} gives each record its own group, which "
+                f"{', '.join(g.name for g in guards)} would change.",
+                hint="Remove 'guard' from the policy, or choose another algorithm.",
+            )
+        if algorithm.samples and (guards or ledger):
+            raise IncompatibleError(
+                f"{algorithm.name} lets only its draws depend on the records, but guards and ledgers read them.",
+                hint="Remove 'guard' and 'ledger' from the policy.",
+            )
+        for guard in guards:
+            guard.check(algorithm, model, self.suppression)
+            guard.check_table(self.table)
+        if guards and algorithm.recoding is Recoding.NUMBERED:
+            raise IncompatibleError(
+                f"{algorithm.name} must keep its classes, which {', '.join(g.name for g in guards)} would change.",
+                hint="Remove 'guard' from the policy, or choose another algorithm.",
+            )
+
+    def _check_ledger(self) -> None:
+        algorithm = self.algorithm
+        if algorithm.recoding is Recoding.CONCEALED:
+            raise IncompatibleError(
+                f"A ledger compares classes, but {algorithm.name} makes none.",
+                hint="Remove 'ledger' from the policy and publish these people only once, or choose another algorithm.",
+            )
+        if algorithm.keeps_signatures and self.suppression:
+            raise IncompatibleError(
+                f"{algorithm.name} with a ledger must not suppress anyone: suppressed people have a too "
+                "frequent value, and would reveal those whom they meet in a later release.",
+                hint="Set 'suppression: 0'.",
+            )
+
+    def _check_background(self, model: AllOf) -> None:
+        """Refuse a model without the adversary's beliefs that it needs, and beliefs that it would not use."""
+        known = self._has("background", self.extra.background)
+        model.estimated()  # raises if the members need different beliefs
+        for member in model.members:
+            if known and member.bandwidth() is not None:
+                raise IncompatibleError(
+                    f"{member.name} estimates the adversary's beliefs, so the policy's background table would not be "
+                    "used.",
+                    hint="Leave out 'background', or choose bayes-optimal with background: true.",
+                )
+            if not known and Stat.BACKGROUND in member.stats_needed() and member.bandwidth() is None:
+                raise IncompatibleError(
+                    f"{member.name} needs a background table.",
+                    hint="Add 'background: {file: beliefs.csv, on: disease}' to the policy.",
+                )
 
     def refuse_guards(self, what: str) -> None:
         """Raise if the plan has guards, treatments or a ledger, which ``what`` does not apply."""
@@ -184,65 +273,25 @@ class Plan:
         """Return the plan of a release that is reproduced: with the ledger as it was then."""
         return self if self.account is None else replace(self, account=self.account.again())
 
+    def changed(self, *, algorithm: Algorithm | None = None, guards: Sequence[Guard] | None = None) -> Plan:
+        """Return the plan with another algorithm or other guards, also in its document, and with new coins."""
+        algorithm, guards = algorithm or self.algorithm, self.guards if guards is None else tuple(guards)
+        document = {**self.document, "algorithm": {algorithm.name: algorithm.values()}}
+        document |= {"guard": named_alone({g.name: g.values()} for g in guards)}
+        document = {name: value for name, value in document.items() if guards or name != "guard"}
+        return replace(self, algorithm=algorithm, guards=guards, document=document, coins=None)
+
     def model(self) -> AllOf:
         """Return the models, bound to their sensitive columns."""
         return AllOf.bound_to(self.models, self.table.named(Role.SENSITIVE))
 
 
-def check_combination(
-    table: TablePlan,
-    model: AllOf,
-    algorithm: Algorithm,
-    guards: Sequence[Guard],
-    *,
-    suppression: float,
-    population: bool,
-    ledger: bool,
-) -> None:
-    """Refuse, before any data are read, what cannot be combined: for a policy when it is made, and for a plan.
+def named_alone(choices: Iterable[Mapping[str, Any]]) -> list[Any]:
+    """Return choices as a policy lists them: those without parameters read best as names.
 
-    Raises
-    ------
-    IncompatibleError
-        With the reason and a remedy.
+    Examples
+    --------
+    >>> named_alone([{"minimality": {"extra": 0.5}}, {"downcoding": {}}])
+    [{'minimality': {'extra': 0.5}}, 'downcoding']
     """
-    check_compatible(algorithm, model, table.missing, population=population, suppression=suppression)
-    check_forms(table, algorithm, model)
-    if table.treated:
-        from hushtable.release.treatment_rules import check_treatments
-
-        check_treatments(table, model, ledger=ledger)
-    if table.shown_weight is not None:
-        from hushtable.release.class_weights import check_weight_plan
-
-        check_weight_plan(table, model, algorithm, ledger=ledger)
-    if guards and algorithm.recoding is Recoding.CONCEALED:
-        raise IncompatibleError(
-            f"{algorithm.name} gives each record its own group, which "
-            f"{', '.join(g.name for g in guards)} would change.",
-            hint="Remove 'guard' from the policy, or choose another algorithm.",
-        )
-    if algorithm.samples and (guards or ledger):
-        raise IncompatibleError(
-            f"{algorithm.name} lets only its draws depend on the records, but guards and ledgers read them.",
-            hint="Remove 'guard' and 'ledger' from the policy.",
-        )
-    for guard in guards:
-        guard.check(algorithm, model, suppression)
-        guard.check_table(table)
-    if guards and algorithm.recoding is Recoding.NUMBERED:
-        raise IncompatibleError(
-            f"{algorithm.name} must keep its classes, so guards cannot change them.",
-            hint="Remove 'guard' from the policy, or choose another algorithm.",
-        )
-    if ledger and algorithm.recoding is Recoding.CONCEALED:
-        raise IncompatibleError(
-            f"A ledger compares classes, but {algorithm.name} makes none.",
-            hint="Remove 'ledger' from the policy and publish these people only once, or choose another algorithm.",
-        )
-    if ledger and algorithm.keeps_signatures and suppression:
-        raise IncompatibleError(
-            f"{algorithm.name} with a ledger must not suppress anyone: suppressed people have a too "
-            "frequent value, and would reveal those whom they meet in a later release.",
-            hint="Set 'suppression: 0'.",
-        )
+    return [dict(choice) if any(choice.values()) else next(iter(choice)) for choice in choices]

@@ -13,8 +13,6 @@ from hushtable.hierarchy.base import Coded
 from hushtable.release.comparison import RowComparison
 from hushtable.schema.columns import Kind
 
-__all__ = ["Plane", "plane_of"]
-
 
 @dataclass(frozen=True)
 class Plane:

@@ -2,21 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
-from typing import Any
-
 import numpy as np
 import pyarrow as pa
 
 from hushtable.arrays import IntArray
 from hushtable.io.dictionaries import compact
 from hushtable.kernels.grouping import number_rows
+from hushtable.parallel import each
 from hushtable.release.recode import Recoded
 from hushtable.schema.columns import Role
 from hushtable.table.plan import ColumnPlan, TablePlan
 from hushtable.table.ranks import dense_ranks
-
-__all__ = ["publish", "published_order"]
 
 _MANY = 1 << 18
 """Number of rows from which columns are processed on all cores."""
@@ -41,18 +37,9 @@ def publish(source: pa.Table, recoded: Recoded, plan: TablePlan, rows: IntArray)
         return source.column(column.name).take(take)
 
     published = [column for column in plan.columns if column.published]
-    columns = list(_each(cells, published, len(rows)))
+    columns = list(each(cells, published, many=len(rows) >= _MANY))
     # a dictionary would otherwise still list the values of suppressed records
     return compact(pa.table(columns, names=[column.name for column in published]))
-
-
-def _each(work: Callable[[Any], Any], columns: Sequence[Any], rows: int) -> Iterable[Any]:
-    """Apply to each column; on all cores if there are many rows."""
-    if rows < _MANY:
-        return map(work, columns)
-    from hushtable.parallel import each  # small tables need no threads
-
-    return each(work, columns)
 
 
 def published_order(table: pa.Table) -> IntArray:
@@ -60,6 +47,6 @@ def published_order(table: pa.Table) -> IntArray:
 
     It depends on the released multiset alone, neither on the input's order nor on a seed.
     """
-    ranks = list(_each(dense_ranks, table.columns, table.num_rows))
+    ranks = list(each(dense_ranks, table.columns, many=table.num_rows >= _MANY))
     labels, _ = number_rows([r for r, _ in ranks], [n for _, n in ranks])
     return np.argsort(labels, kind="stable")

@@ -25,8 +25,6 @@ from hushtable.table.plan import TablePlan
 from hushtable.table.reference import Attribute, Reference
 from hushtable.table.stats import Key
 
-__all__ = ["check_counts", "check_sizes", "verify_published"]
-
 _WHERE_THE_INPUT_IS = "It was verified when it was made; with the input, 'hushtable verify --data' repeats that."
 
 
@@ -117,7 +115,7 @@ def _from_rows(
     table: pa.Table,
     plan: TablePlan,
     model: AllOf,
-    told: Mapping[str, Any] | None,
+    evidence: Mapping[str, Any] | None,
     quasi: tuple[Any, ...],
     recoding: Recoding,
     whole: Reference | None,
@@ -135,8 +133,8 @@ def _from_rows(
         if Stat.POPULATION in member.stats_needed():
             raise _needs_companion(f"{member.name} counts a population, which is not in the published file.")
     numbered = recoding is Recoding.NUMBERED
-    with _understood(told):
-        references = [whole] if whole else [*row_references(table, plan, model, {} if numbered else told or {})]
+    with _understood(evidence):
+        references = [whole] if whole else [*row_references(table, plan, model, {} if numbered else evidence or {})]
         names = plan.named(Role.QUASI)
         readings = [
             (Published(quasi, sensitive_codes(table, plan, r, {}), _sizes(r), names=names), r) for r in references
@@ -238,7 +236,7 @@ def _refuse_population(model: AllOf) -> None:
 # in the whole table too, any excess was suppressed, and the policy limits suppression.
 
 
-def check_sizes(told: Mapping[str, Any], rows: int, suppression: float | None, *, numbered: bool) -> None:
+def check_sizes(evidence: Mapping[str, Any], rows: int, suppression: float | None, *, numbered: bool) -> None:
     """Refuse a ``release.json`` with another number of rows, or with more suppressed records than the policy allows.
 
     Examples
@@ -247,11 +245,11 @@ def check_sizes(told: Mapping[str, Any], rows: int, suppression: float | None, *
     Traceback (most recent call last):
     hushtable.errors.DataError: release.json has more suppressed people than the policy allows. ...
     """
-    if told["rows"] != rows:
+    if evidence["rows"] != rows:
         raise _mismatch(f"The published file has {rows} rows, but release.json has another number.")
     if numbered:
         return
-    records, suppressed = stated_counts([told["records"], told["suppressed"]]).tolist()
+    records, suppressed = stated_counts([evidence["records"], evidence["suppressed"]]).tolist()
     if records != rows + suppressed:
         raise _mismatch("The counts of records in release.json do not match the published and the suppressed ones.")
     if suppression is not None and suppressed > int(np.floor(suppression * records + 1e-9)):

@@ -14,11 +14,9 @@ from hushtable.io.dictionaries import counts, encode, from_codes, look_up, null_
 from hushtable.io.text import is_text, to_labels
 from hushtable.schema.columns import Kind, Role
 from hushtable.schema.prepare import Prepared, prepare
-from hushtable.table.encoded import smallest
+from hushtable.table.coded_columns import smallest
 from hushtable.table.plan import ColumnPlan, TablePlan
 from hushtable.table.reference import Attribute, Reference
-
-__all__ = ["check_published_columns", "prepare_as", "published_cells", "sensitive_codes", "sensitive_labels"]
 
 
 def check_published_columns(table: pa.Table, plan: TablePlan, *more: str) -> None:

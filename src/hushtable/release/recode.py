@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -15,17 +15,17 @@ from hushtable.arrays import AnyArray, IntArray
 from hushtable.io.dictionaries import encode, null_last
 from hushtable.io.text import to_labels
 from hushtable.kernels.grouping import group_rows, number_rows
+from hushtable.parallel import each
 from hushtable.registry import forms as known_forms
 from hushtable.release.forms.base import DEFAULT_FORM, Cells, Form, build_form, form_of, of_groups
 from hushtable.schema.columns import Role
-from hushtable.table.encoded import EncodedTable, QuasiColumn
+from hushtable.table.coded_columns import QuasiColumn
+from hushtable.table.encoded import EncodedTable
 from hushtable.table.ranks import dense_ranks
 
 if TYPE_CHECKING:
     from hushtable.algorithms.earlier import Counterfeits
     from hushtable.table.plan import ColumnPlan, TablePlan
-
-__all__ = ["Recoded", "check_cells", "class_numbers", "form_shown", "forms_shown", "published_in", "recode"]
 
 _MANY = 10_000
 """Number of groups from which columns are recoded on all cores."""
@@ -133,11 +133,12 @@ def recode(table: EncodedTable, partition: Partition, recoding: Recoding = Recod
             renumber = np.append(np.cumsum(filled) - 1, -1)
             labels, n_groups = renumber[labels], int(filled.sum())
             continue
+        many = n_groups >= _MANY
         chosen = list(zip(table.quasi, forms, _levels(partition, forms), strict=True))
-        cells = tuple(_each(lambda one: _made(one, rows, offsets, partition), chosen, n_groups))  # noqa: B023
+        cells = tuple(each(lambda one: _made(one, rows, offsets, partition), chosen, many=many))  # noqa: B023
         for form in dict.fromkeys(forms):
             cells = form.settled(cells)
-        published = tuple(_each(lambda c: c.labels(), cells, n_groups))
+        published = tuple(each(lambda c: c.labels(), cells, many=many))
         merged, n_classes = class_numbers(published)
         if n_classes == n_groups:
             return Recoded(labels, cells, published, derived=partition.blanked is None and partition.by_column is None)
@@ -152,15 +153,6 @@ def _made(
     if level is None:
         return form.from_records(column, rows, offsets, partition)
     return of_groups(column, rows, offsets, level)
-
-
-def _each(work: Callable[[Any], Any], items: Sequence[Any], n_groups: int) -> Iterable[Any]:
-    """Apply to each column; on all cores if there are many groups."""
-    if n_groups < _MANY:
-        return map(work, items)
-    from hushtable.parallel import each  # small tables need no threads
-
-    return each(work, items)
 
 
 def _exact(table: EncodedTable, buckets: IntArray) -> Recoded:

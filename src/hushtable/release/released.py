@@ -20,15 +20,18 @@ from hushtable.release.original import Files
 from hushtable.release.plan import Plan
 from hushtable.release.recode import Recoded
 from hushtable.release.verify import Verification
-from hushtable.schema.columns import Role
+from hushtable.schema.columns import Kind, Role
+from hushtable.table.coded_columns import SensitiveColumn
 from hushtable.table.encode import sensitive_column
-from hushtable.table.encoded import EncodedTable, SensitiveColumn
+from hushtable.table.encoded import EncodedTable
+from hushtable.table.plan import TablePlan
 from hushtable.table.reference import Reference
 
 if TYPE_CHECKING:
-    from hushtable.release.exposure import Exposure
+    import pyarrow as pa
 
-__all__ = ["OtherColumns", "Released", "title_of"]
+    from hushtable.release.exposure import Exposure
+    from hushtable.schema.prepare import Prepared
 
 
 @dataclass(frozen=True, repr=False)
@@ -149,8 +152,6 @@ class Released:
         >>> ht.anonymize(people, policy).changes()
         {'pay': 0.125}
         """
-        from hushtable.release.changes import changes
-
         columns = [column.name for column in self.plan.table.columns if column.treatments]
         if not columns:
             return {}
@@ -294,3 +295,51 @@ def title_of(model: Any) -> str:
     """A model's name, with its columns if it has any: the heading of its scores."""
     on = getattr(model, "on", None)
     return f"{model.name} ({on if isinstance(on, str) else '+'.join(on)})" if on else model.name
+
+
+def changes(original: pa.Table, treated: pa.Table, plan: TablePlan, published: pa.Array) -> dict[str, float]:
+    """Return how much the treatment changed each treated column, over the published records.
+
+    Parameters
+    ----------
+    original, treated : pyarrow.Table
+        The same rows.
+    plan : TablePlan
+    published : pyarrow.Array
+        The rows that are published.
+
+    Returns
+    -------
+    dict
+        For numbers and dates: the mean distance of the two values, relative to the original range. For others: the
+        share of records with a different value. Pseudonyms are omitted: all of them are different.
+    """
+    from hushtable.treatments.treating import prepared
+
+    return {
+        column.name: change_of(prepared(original, column, plan), prepared(treated, column, plan), published)
+        for column in plan.columns
+        if column.name in original.column_names
+        and column.treatments
+        and not any(Role.PSEUDONYM in one.roles for one in column.treatments)
+    }
+
+
+def change_of(before: Prepared, after: Prepared, published: pa.Array) -> float:
+    """Return how much of a column was changed, from 0 (nothing) on."""
+    rows = np.asarray(published)
+    if not len(rows):
+        return 0.0
+    if before.kind in (Kind.NUMERIC, Kind.DATE):
+        first, second = (np.append(_numbers(one), np.nan)[one.codes()] for one in (before, after))
+        span = float(np.nanmax(first) - np.nanmin(first)) if before.missing < len(before) else 0.0
+        moved = np.nan_to_num(np.abs(first[rows] - second[rows]))
+        return float(moved.mean() / span) if span else float((moved > 0).mean())
+    labels = (np.array([*one.values.to_pylist(), None], dtype=object)[one.codes()] for one in (before, after))
+    first_labels, second_labels = labels
+    return float(np.mean(first_labels[rows] != second_labels[rows]))
+
+
+def _numbers(column: Prepared) -> np.typing.NDArray[np.float64]:
+    values = column.values.cast("int32") if column.kind is Kind.DATE else column.values
+    return np.asarray(values.to_numpy(zero_copy_only=False), dtype=np.float64)

@@ -21,8 +21,6 @@ from hushtable.table.plan import ColumnPlan, TablePlan
 from hushtable.table.reference import Attribute, Reference
 from hushtable.table.stats import Key
 
-__all__ = ["readable", "row_references", "saved_reference", "stated_counts"]
-
 _T = TypeVar("_T")
 
 
@@ -60,18 +58,18 @@ def saved_reference(evidence: Mapping[str, Any], model: AllOf) -> Reference:
     return Reference(data["units"], data["unit"], attributes, data["population"])
 
 
-def row_references(table: pa.Table, plan: TablePlan, model: AllOf, told: Mapping[str, Any]) -> Iterator[Reference]:
+def row_references(table: pa.Table, plan: TablePlan, model: AllOf, evidence: Mapping[str, Any]) -> Iterator[Reference]:
     """Yield possible references, as far as the published rows and ``release.json`` determine them.
 
     If nothing was suppressed, the rows are the whole table. If the policy publishes the reference, counts of published
     values are those of the whole table, and unpublished values may be anywhere: three examples.
     """
-    rows = _of_rows(table, plan, model, whole=told.get("suppressed") == 0)
-    if "whole_table" not in told:
+    rows = _of_rows(table, plan, model, whole=evidence.get("suppressed") == 0)
+    if "whole_table" not in evidence:
         yield rows
         return
-    stated = {tuple(entry["columns"]): entry for entry in told["whole_table"]["columns"]}
-    (people,) = stated_counts([told["whole_table"]["people"]]).tolist()
+    stated = {tuple(entry["columns"]): entry for entry in evidence["whole_table"]["columns"]}
+    (people,) = stated_counts([evidence["whole_table"]["people"]]).tolist()
     hidden = sum(stated_counts([entry["withheld"] for entry in stated.values()]).tolist())
     for place in ("first", "last", "middle") if hidden else ("first",):
         attributes: dict[Key, Attribute] = {}

@@ -9,16 +9,15 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from hushtable.algorithms.base import Algorithm, Partition, Problem, Recoding
-from hushtable.arrays import BoolArray, IntArray
+from hushtable.arrays import AnyArray, BoolArray, IntArray
+from hushtable.kernels.grouping import number_rows
 from hushtable.models.base import Monotone
+from hushtable.release.forms.base import Cells
 from hushtable.release.recode import Recoded, recode
 from hushtable.table.encoded import EncodedTable
 
 if TYPE_CHECKING:
     from hushtable.release.guard import Guard
-
-__all__ = ["group_and_recode", "settle"]
-
 
 _PROVED = ("lower_bound", "gap")
 """Notes that say how far an algorithm's own groups are from the best ones."""
@@ -80,8 +79,6 @@ def settle(problem: Problem, partition: Partition, recoding: Recoding = Recoding
             return recoded
         n = recoded.n_groups
         if recoding is not Recoding.CENTROID:
-            from hushtable.release.overlap import merge_overlapping
-
             merged, n = merge_overlapping(recoded.cells)
         if n == recoded.n_groups:
             if recoding not in (Recoding.CENTROID, Recoding.PATTERN):
@@ -111,8 +108,6 @@ def _with_covered(table: EncodedTable, recoded: Recoded) -> Recoded:
     outside = table.n_sample + np.flatnonzero(recoded.labels[table.n_sample :] < 0)
     if not len(outside):
         return recoded
-    from hushtable.release.overlap import class_of
-
     labels = recoded.labels.copy()
     labels[outside] = class_of(recoded.cells, [c.column.codes[outside] for c in recoded.cells])
     return replace(recoded, labels=labels)
@@ -162,3 +157,66 @@ def _join_worst(recoded: Recoded, good: BoolArray) -> tuple[IntArray, int]:
     labels[max(worst, partner)] = min(worst, partner)
     _, labels = np.unique(labels, return_inverse=True)
     return labels.astype(np.int64), recoded.n_groups - 1
+
+
+# Overlapping cells, such as 142** and 14***, and which class covers a person.
+#
+# If the cells of two classes share a point, an adversary's candidates are the union of both. Models that survive
+# merging still hold; for the others, overlapping classes must become one.
+
+
+def merge_overlapping(cells: Sequence[Cells]) -> tuple[IntArray, int]:
+    """Number the groups so that groups with overlapping cells get the same number.
+
+    Returns
+    -------
+    labels, n
+        A number for every group, and how many numbers there are.
+    """
+    from hushtable.kernels.pairs import overlapping_boxes
+
+    bounds = [c.extent for c in cells]
+    low = np.column_stack([b[0] for b in bounds])
+    high = np.column_stack([b[1] for b in bounds])
+    pairs = overlapping_boxes(low, high)
+    parent = list(range(len(cells[0])))
+
+    def root(i: int) -> int:
+        while parent[i] != i:
+            parent[i] = parent[parent[i]]
+            i = parent[i]
+        return i
+
+    for a, b in pairs.tolist():
+        if all(c.shares_leaf(a, b) for c in cells):
+            ra, rb = root(a), root(b)
+            parent[max(ra, rb)] = min(ra, rb)
+    roots = np.array([root(i) for i in range(len(parent))], dtype=np.int64)
+    _, labels = np.unique(roots, return_inverse=True)
+    return labels.astype(np.int64), int(labels.max(initial=-1)) + 1
+
+
+def class_of(cells: Sequence[Cells], codes: Sequence[AnyArray]) -> IntArray:
+    """Return the class that covers each person, given the codes of people column by column; -1 for none.
+
+    No two classes may overlap.
+    """
+    from hushtable.kernels.pairs import overlapping_boxes
+
+    person, first = number_rows(list(codes), [c.column.coded.size for c in cells])
+    people = [np.asarray(column[first], dtype=np.int64) for column in codes]
+    bounds = [c.extent for c in cells]
+    low = np.column_stack([np.concatenate([b[0], own]) for b, own in zip(bounds, people, strict=True)])
+    high = np.column_stack([np.concatenate([b[1], own]) for b, own in zip(bounds, people, strict=True)])
+    n = len(cells[0])
+    pairs = overlapping_boxes(low, high)
+    # distinct people are distinct points, so that every pair is a class and a person
+    groups, who = pairs[:, 0], pairs[:, 1] - n
+    real = (groups < n) & (who >= 0)
+    groups, who = groups[real], who[real]
+    for column, own in zip(cells, people, strict=True):
+        inside = column.covers(groups, own[who])
+        groups, who = groups[inside], who[inside]
+    out = np.full(len(first), -1, dtype=np.int64)
+    out[who] = groups
+    return out[person]

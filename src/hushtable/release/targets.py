@@ -7,12 +7,10 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from hushtable.errors import OutputError
-from hushtable.io.atomic import check_replaceable
+from hushtable.io.atomic import check_access, check_replaceable
 from hushtable.io.sources import is_address, table_sources
 from hushtable.io.urls import Source
 from hushtable.release.companion import COMPANION, OWNED, PRIVATE, companion_of, owned_in
-
-__all__ = ["OURS", "check_apart", "check_outside", "check_target", "written_by_hand"]
 
 OURS = frozenset({*OWNED, "policy.yaml", "release.json"})
 """The files that a release may have in its folder."""
@@ -124,8 +122,4 @@ def check_target(folder: Path, *, overwrite: bool, inputs: Sequence[Source] = ()
         parent = parent.parent
     if not parent.is_dir():
         raise OutputError(f"{str(parent)!r} is a file, not a folder.", hint="Choose another folder.")
-    if not os.access(parent, os.W_OK | os.X_OK):
-        raise OutputError(
-            f"{str(folder)!r} cannot be written: permission is denied.",
-            hint="Choose a folder that you may write to.",
-        )
+    check_access(parent, folder, os.W_OK | os.X_OK)

@@ -10,6 +10,8 @@ Models are verified on the treated values. What that means depends on the column
   published, and a model of the column holds for them. Drawn values may be diverse although the true ones are not, and
   likely values can be inferred from them. So a treatment that draws is refused on a column that a model uses.
 - With an ``entity``, separate draws for each row would allow averaging over a person's rows: refused.
+- A treatment whose draws depend on other records (the scale of noise, a partner of a swap, the values that PRAM draws
+  from) would publish values of suppressed records, or what follows from them: refused if records may be suppressed.
 - A ledger tracks true values and rows that cannot be linked: refused.
 """
 
@@ -23,11 +25,9 @@ from hushtable.table.plan import ColumnPlan, TablePlan
 from hushtable.treatments.base import Treatment
 from hushtable.treatments.treating import treatments_of
 
-__all__ = ["check_treatments"]
 
-
-def check_treatments(plan: TablePlan, model: AllOf, *, ledger: bool = False) -> None:
-    """Refuse treatments that contradict a column, a model or a ledger.
+def check_treatments(plan: TablePlan, model: AllOf, *, suppression: float = 0.0, ledger: bool = False) -> None:
+    """Refuse treatments that contradict a column, a model, suppression or a ledger.
 
     Raises
     ------
@@ -55,6 +55,12 @@ def check_treatments(plan: TablePlan, model: AllOf, *, ledger: bool = False) -> 
             treatment.check_kind(column.name, column.kind)
         treatment.check(column.name, of_column)
         _check_reading(column, treatment, plan)
+        if suppression and not treatment.record_by_record:
+            raise IncompatibleError(
+                f"{treatment.name} of column {column.name!r} uses the values of all records, so published values would "
+                "depend on suppressed ones.",
+                hint="Set 'suppression: 0', or use rounding or top-bottom-coding instead.",
+            )
         if column.role is Role.QUASI:
             _check_quasi(column, treatment, model)
         if column.role is Role.SENSITIVE and treatment.draws:

@@ -30,10 +30,6 @@ from hushtable.table.plan import TablePlan
 from hushtable.table.reference import Reference
 from hushtable.table.stats import GroupStats, Histogram, Key
 
-__all__ = [
-    *("Evidence", "Published", "Verification", "check_unlinked", "joint_codes", "needed_and_achieved", "verify"),
-]
-
 
 @dataclass(frozen=True)
 class Published:
@@ -308,7 +304,13 @@ def _judge(model: Any, groups: GroupStats, reference: Reference) -> Evidence:
         violations = len(groups)
     shown = tuple((q.symbol, q.sense, float(q.bound), q.worst) for q in model.quantities(groups, reference))
     return Evidence(
-        model.name, model.told(), model.sense, float(model.bound), model.achieved(groups, reference), violations, shown
+        model.name,
+        model.public_values(),
+        model.sense,
+        float(model.bound),
+        model.achieved(groups, reference),
+        violations,
+        shown,
     )
 
 

@@ -16,8 +16,6 @@ from hushtable.release.bucket import join_tables
 from hushtable.release.companion import load_evidence
 from hushtable.table.plan import TablePlan
 
-__all__ = ["Written", "for_spreadsheets", "is_guarded", "read_published", "sensitive_path"]
-
 
 def sensitive_path(path: Path) -> Path:
     """Return the path of the sensitive values of a published file, if they are separate.

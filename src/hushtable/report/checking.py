@@ -9,8 +9,6 @@ from hushtable.errors import DataError, VerificationError
 from hushtable.io.urls import Source, is_url
 from hushtable.report.signature import check_signature, file_digest, read_report
 
-__all__ = ["check_report", "is_report"]
-
 
 def is_report(path: Path) -> bool:
     """Whether a file is the JSON file of a report."""
@@ -80,6 +78,7 @@ def check_report(report: Path, published: Source) -> dict[str, Any]:
     words = f"All {len(files)} files match the evidence."
     if signature is None:
         return {"files": len(files), "words": f"{words} The evidence is not signed."}
+    signer = repr(signature.signer) if signature.signer else "nobody"
     return {
         "files": len(files),
         "signer": signature.signer,
@@ -87,5 +86,5 @@ def check_report(report: Path, published: Source) -> dict[str, Any]:
         "fingerprint": signature.fingerprint,
         # the key comes first: whoever signs chooses the texts that follow
         "words": f"{words} Signed with the key {signature.fingerprint}: compare this with the fingerprint that the "
-        f"signer gave you. It names {signature.signer!r} as its signer and {signature.signed!r} as its time.",
+        f"signer gave you. It names {signer} as its signer and {signature.signed!r} as its time.",
     }

@@ -7,8 +7,6 @@ import hashlib
 import html
 from typing import TypeAlias
 
-__all__ = ["Child", "Markup", "document", "join", "tag"]
-
 _VOID = frozenset({"meta", "br", "hr", "path", "line", "rect", "circle"})
 
 

@@ -20,17 +20,6 @@ from hushtable.errors import DataError, OutputError, UsageError
 from hushtable.io.atomic import atomic_write_text
 from hushtable.io.versions import check_format
 
-__all__ = [
-    "Signature",
-    "check_signature",
-    "file_digest",
-    "fingerprint",
-    "new_key",
-    "read_report",
-    "sign_report",
-    "signature_path",
-]
-
 _FORMAT = "hushtable-signature/1"
 
 
@@ -127,8 +116,8 @@ def sign_report(report: Path, key: Path, signer: str = "") -> Signature:
     """
     _need_cryptography()
     private = _private(key)
-    told = read_report(report)
-    named = signer or str(dict(told.get("about_release") or {}).get("signer") or "")
+    content = read_report(report)
+    named = signer or str(dict(content.get("about_release") or {}).get("signer") or "")
     now = datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
     statement = {
         "format": _FORMAT,

@@ -24,8 +24,6 @@ from hushtable.reproduce.items import Cell, Item, Line, Lines, PaperReading, Squ
 from hushtable.table.reference import Attribute, Reference
 from hushtable.table.stats import GroupStats, Histogram
 
-__all__ = ["PARTS"]
-
 _ZIP = [75001, 75002, 75003, 75010]
 _AGE = [22, 29, 22, 28]
 _DISEASE = ["Cold", "Flu", "Cold", "HIV"]

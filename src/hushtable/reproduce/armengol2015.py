@@ -41,8 +41,6 @@ from hushtable.reproduce.items import (
     statement,
 )
 
-__all__ = ["PARTS", "SIZES", "TABLE_1", "TABLE_2", "Learned", "PatternCount", "count_paths", "learn_patterns"]
-
 SIZES = (5, 10, 20, 30)
 """The paper's K."""
 

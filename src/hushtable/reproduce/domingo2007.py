@@ -29,8 +29,6 @@ from hushtable.registry import algorithms
 from hushtable.reproduce.items import Cell, Item, Line, Lines, PaperReading, Picture, Row, Table, item_of, nearest, row
 from hushtable.table.coins import Coins
 
-__all__ = ["PARTS", "census_table", "truncated"]
-
 KEYS, CONFIDENTIAL, CATEGORIES = 6, 3, 15
 
 _P1 = {3: 3.69, 5: 6.20, 7: 7.93, 10: 9.71}

@@ -13,24 +13,6 @@ from typing import Any, Literal, TypeAlias
 
 from pydantic import BaseModel, ConfigDict, Field
 
-__all__ = [
-    "VERDICTS",
-    "Cell",
-    "Item",
-    "Line",
-    "Lines",
-    "PaperReading",
-    "Picture",
-    "Row",
-    "Squares",
-    "Table",
-    "item_of",
-    "judge",
-    "nearest",
-    "row",
-    "statement",
-]
-
 Value: TypeAlias = float | int | str | None
 
 VERDICTS = ("exact", "within", "same trend", "differs")

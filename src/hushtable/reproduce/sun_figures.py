@@ -12,8 +12,6 @@ from hushtable.reproduce.items import Item, Line, Lines, PaperReading, Row, item
 from hushtable.reproduce.sun_runs import ALGORITHMS, NAMES, Bench, Models, Result, models_of
 from hushtable.reproduce.sun_tables import ADULT, RACES, adult_plan, adult_table, census_like, census_plan
 
-__all__ = ["adult_figures", "census_figures", "trend"]
-
 _SLACK = 0.005
 """Distortion ratios this close count as equal, since greedy algorithms fluctuate."""
 

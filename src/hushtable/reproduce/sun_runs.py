@@ -24,8 +24,6 @@ from hushtable.table.plan import TablePlan
 from hushtable.table.reference import Attribute
 from hushtable.table.stats import GroupStats
 
-__all__ = ["ALGORITHMS", "COINS", "NAMES", "Bench", "Disclosures", "Result", "models_of", "open_to_similarity"]
-
 ALGORITHMS: Mapping[str, Mapping[str, str]] = {"localpk": {}, "incognito": {"objective": "height"}, "k-member": {}}
 """The paper's algorithms; Clustering is k-member, and Incognito yields its minimal table with least distortion."""
 

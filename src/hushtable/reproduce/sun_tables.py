@@ -16,18 +16,6 @@ from hushtable.release.forms.nodes import Nodes
 from hushtable.schema.columns import Kind, Role
 from hushtable.table.plan import ColumnPlan, TablePlan
 
-__all__ = [
-    "ADULT",
-    "CATEGORIES",
-    "HEIGHTS",
-    "INCOMES",
-    "RACES",
-    "adult_plan",
-    "adult_table",
-    "census_like",
-    "census_plan",
-]
-
 CATEGORIES: dict[str, tuple[str, ...]] = {
     "top secret": ("HIV", "Cancer"),
     "secret": ("Phthisis", "Hepatitis"),

@@ -51,8 +51,6 @@ from hushtable.table.ranks import dense_ranks
 from hushtable.table.reference import Attribute, Reference
 from hushtable.table.stats import GroupStats
 
-__all__ = ["PARTS"]
-
 QUASI = ("age", "education", "sex", "occupation", "native-country", "salary-class")
 STATUS = "marital-status"
 ALP = {"Divorced": 0.43, "Widowed": 0.42, "Separated": 0.5, "Married-civ-spouse": 1.0}
@@ -266,7 +264,7 @@ def _figure(name: str, run: RunSize) -> Item:
              for line, points in main.items() for k, p in points.items()]  # fmt: skip
     readings = nearest(
         "v, the share of records that may be suppressed",
-        [(f"v = {100 * v:g}%", _told(falls, _ABOVE[name], holds), 2.0 - sum(holds)) for v, holds in said.items()],
+        [(f"v = {100 * v:g}%", _in_words(falls, _ABOVE[name], holds), 2.0 - sum(holds)) for v, holds in said.items()],
     )
     if name == "Figure 9":
         readings += _other_alps(run)
@@ -285,7 +283,7 @@ def _said(curves: Mapping[str, Mapping[float, Point]], value: _Value, above: str
     return max(moves) <= 0 and min(moves) < 0, sums[above] > sums[below]
 
 
-def _told(falls: str, above: str, holds: tuple[bool, bool]) -> str:
+def _in_words(falls: str, above: str, holds: tuple[bool, bool]) -> str:
     return "; ".join(f"{words}: {'yes' if yes else 'no'}" for words, yes in zip((falls, above), holds, strict=True))
 
 

@@ -17,8 +17,6 @@ from hushtable.arrays import IntArray
 from hushtable.risk.base import Exposure, Finding, Risk
 from hushtable.risk.projection import coarser_units
 
-__all__ = ["AttributeContribution", "ColumnContribution", "Contributions"]
-
 
 @dataclass(frozen=True)
 class ColumnContribution(Finding):

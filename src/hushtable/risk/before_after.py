@@ -16,8 +16,6 @@ from hushtable.risk.base import Risk
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-__all__ = ["BeforeAfter", "RiskSummary", "risk_of", "risk_summary"]
-
 
 @dataclass(frozen=True, repr=False)
 class BeforeAfter:

@@ -18,8 +18,6 @@ from hushtable.laws.frequencies import Frequencies
 from hushtable.laws.uniqueness import by_rule
 from hushtable.risk.uniqueness import UniquenessEstimator
 
-__all__ = ["Dankar"]
-
 
 @dataclass(frozen=True)
 class Dankar(UniquenessEstimator):

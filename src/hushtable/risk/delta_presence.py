@@ -23,8 +23,6 @@ from hushtable.risk.base import Exposure, Finding, Risk
 from hushtable.risk.journalist import population_risk
 from hushtable.risk.sampling import Fraction, Sampling
 
-__all__ = ["DeltaPresenceEstimate", "PresenceFinding"]
-
 
 @dataclass(frozen=True)
 class PresenceFinding(Finding):

@@ -29,8 +29,6 @@ from hushtable.risk.individual import individual_risk
 from hushtable.risk.linkage import Comparison, Threshold, above
 from hushtable.risk.sampling import Fraction
 
-__all__ = ["Household", "HouseholdFinding"]
-
 
 @dataclass(frozen=True)
 class HouseholdFinding(Finding):

@@ -36,8 +36,6 @@ from hushtable.risk.base import Exposure, Risk
 from hushtable.risk.linkage import Comparison, LinkageRisks, Threshold, summarise
 from hushtable.risk.sampling import Fraction
 
-__all__ = ["Individual", "IndividualFinding", "individual_risk"]
-
 _MAIN_PART = 0.1
 _CONSISTENT = 1.4826
 """Factor that makes the median absolute deviation estimate a standard deviation, as in R's mad()."""

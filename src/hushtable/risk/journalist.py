@@ -24,8 +24,6 @@ from hushtable.risk.base import Exposure, Risk
 from hushtable.risk.linkage import Comparison, LinkageRisks, Threshold, summarise
 from hushtable.risk.sampling import Fraction, Sampling
 
-__all__ = ["Journalist", "population_risk"]
-
 
 @dataclass(frozen=True)
 class Journalist(Risk):

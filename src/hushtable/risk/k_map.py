@@ -22,8 +22,6 @@ from hushtable.params import AtLeast
 from hushtable.risk.base import Exposure, Finding, Risk
 from hushtable.risk.sampling import Fraction, Sampling
 
-__all__ = ["KMapEstimate", "KMapFinding"]
-
 
 @dataclass(frozen=True)
 class KMapFinding(Finding):

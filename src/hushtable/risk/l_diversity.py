@@ -24,8 +24,6 @@ from hushtable.models.entropy_l import EntropyL
 from hushtable.models.recursive_cl import RecursiveCL
 from hushtable.risk.base import Exposure, Finding, Risk
 
-__all__ = ["Diversity", "LDiversity", "LDiversityFinding"]
-
 _READ: dict[str, tuple[type[Any], dict[str, Any]]] = {
     "distinct": (DistinctL, {"l": 2}),
     "entropy": (EntropyL, {"l": 2}),

@@ -14,8 +14,6 @@ from hushtable.models.base import compare
 from hushtable.params import Between
 from hushtable.risk.base import Exposure, Finding
 
-__all__ = ["Comparison", "LinkageRisks", "Threshold", "above", "summarise"]
-
 Threshold = Annotated[float, Between(0, 1), "risk above which a person is at risk"]
 Comparison = Annotated[Literal[">", ">="], "how a person's risk is compared with the threshold"]
 

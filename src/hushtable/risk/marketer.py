@@ -22,8 +22,6 @@ from hushtable.risk.base import Exposure, Finding, Risk
 from hushtable.risk.journalist import population_risk
 from hushtable.risk.sampling import Fraction, Sampling
 
-__all__ = ["Marketer", "MarketerFinding"]
-
 
 @dataclass(frozen=True)
 class MarketerFinding(Finding):

@@ -41,9 +41,6 @@ from hushtable.risk.base import Exposure, Finding, Risk
 from hushtable.risk.projection import unique_on
 from hushtable.risk.sampling import Fraction, Sampling
 
-__all__ = ["ColumnScore", "MinimalUniques", "MinimalUniquesFinding", "RiskySubset"]
-
-
 _BANDS = np.array([0.0, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7])
 
 

@@ -23,8 +23,6 @@ from hushtable.laws.frequencies import Frequencies
 from hushtable.laws.pitman import estimate
 from hushtable.risk.uniqueness import UniquenessEstimator
 
-__all__ = ["Pitman"]
-
 
 @dataclass(frozen=True)
 class Pitman(UniquenessEstimator):

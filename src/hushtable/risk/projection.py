@@ -10,8 +10,6 @@ import numpy as np
 from hushtable.arrays import AnyArray, BoolArray, FloatArray, IntArray
 from hushtable.kernels.grouping import number_rows, sum_rows
 
-__all__ = ["coarser_units", "unique_on"]
-
 
 def coarser_units(codes: Sequence[AnyArray], sizes: Sequence[int], units: IntArray) -> IntArray:
     """Return the units of each class that the given columns alone distinguish.

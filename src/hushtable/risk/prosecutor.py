@@ -19,8 +19,6 @@ from typing import ClassVar
 from hushtable.risk.base import Exposure, Risk
 from hushtable.risk.linkage import Comparison, LinkageRisks, Threshold, summarise
 
-__all__ = ["Prosecutor"]
-
 
 @dataclass(frozen=True)
 class Prosecutor(Risk):

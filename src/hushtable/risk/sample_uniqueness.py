@@ -12,8 +12,6 @@ from typing import ClassVar
 
 from hushtable.risk.base import Exposure, Finding, Risk
 
-__all__ = ["SampleUniqueness", "Uniques"]
-
 
 @dataclass(frozen=True)
 class Uniques(Finding):

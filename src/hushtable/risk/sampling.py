@@ -13,8 +13,6 @@ from hushtable.laws.joining import continued
 from hushtable.params import Between
 from hushtable.risk.base import Exposure
 
-__all__ = ["Fraction", "Sampling"]
-
 Fraction = Annotated[
     float | None,
     Between(0, 1, closed="right"),

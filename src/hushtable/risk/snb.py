@@ -28,8 +28,6 @@ from hushtable.laws.frequencies import Frequencies
 from hushtable.laws.snb import estimate
 from hushtable.risk.uniqueness import UniquenessEstimator
 
-__all__ = ["SlideNegativeBinomial"]
-
 
 @dataclass(frozen=True)
 class SlideNegativeBinomial(UniquenessEstimator):

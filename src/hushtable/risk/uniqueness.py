@@ -22,8 +22,6 @@ from hushtable.laws.uniqueness import population_uniques
 from hushtable.risk.base import Exposure, Finding, Risk
 from hushtable.risk.sampling import Fraction, Sampling
 
-__all__ = ["PopulationUniques", "UniquenessEstimator"]
-
 
 @dataclass(frozen=True)
 class PopulationUniques(Finding):

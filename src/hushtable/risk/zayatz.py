@@ -22,8 +22,6 @@ from hushtable.laws.frequencies import Frequencies
 from hushtable.laws.zayatz import estimate
 from hushtable.risk.uniqueness import UniquenessEstimator
 
-__all__ = ["Zayatz"]
-
 
 @dataclass(frozen=True)
 class Zayatz(UniquenessEstimator):

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from enum import StrEnum
 
-__all__ = ["Cover", "Format", "Kind", "Missing", "Role"]
-
 
 class Role(StrEnum):
     """Role of a column.

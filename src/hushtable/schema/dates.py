@@ -15,16 +15,6 @@ import pyarrow.compute as pc
 
 from hushtable.arrays import BoolArray
 
-__all__ = [
-    "DAY_FIRST",
-    "in_calendar",
-    "iso_dates",
-    "numeric_dates",
-    "parse_dates",
-    "readable_dates",
-    "timestamps_to_dates",
-]
-
 _TIME = r"([T ]\d{2}:\d{2}(:\d{2}([.,]\d+)?)?\s?(Z|[+-]\d{2}(:?\d{2})?)?)?$"
 _ISO = rf"^\d{{4}}-\d{{2}}-\d{{2}}{_TIME}"
 _OTHERS = ((r"^(\d{1,2})\.(\d{1,2})\.(\d{4})", r"\3-0\2-0\1"), (r"^(\d{4})[/.](\d{1,2})[/.](\d{1,2})", r"\1-0\2-0\3"))

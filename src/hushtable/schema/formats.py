@@ -12,9 +12,12 @@ from hushtable.schema.dates import readable_dates
 from hushtable.schema.numbers import THOUSANDS, plain_numbers
 from hushtable.schema.parse import standard
 
-__all__ = ["fitting_formats", "format_question", "has_times"]
+MIXED_DATES = "dates that no single format reads, so they count as labels: rewrite them, for example as 1999-12-31"
+"""The remark about a column of ``mixed_dates``."""
 
 _NUMERIC_DATE = r"^\d{1,2}[/.-]\d{1,2}[/.-]\d{4}\b"
+_DATE_LIKE = r"^(\d{4}[/.-]\d{1,2}[/.-]\d{1,2}|\d{1,2}(/|\. ?|-)\d{1,2}(/|\. ?|-)(\d{4}|\d{2}))([T ]\d{1,2}:.*)?$"
+_MOST = 0.9
 _SURELY = r",\d{3},|,\d{3}\."
 
 
@@ -44,6 +47,21 @@ def fitting_formats(values: pa.Array) -> tuple[Format, ...]:
     numbers = pc.all(pc.or_(plain_numbers(text), pc.match_substring_regex(text, THOUSANDS))).as_py()
     # 1,234 alone may have a decimal comma
     return (Format.THOUSANDS,) if numbers and pc.any(pc.match_substring_regex(text, _SURELY)).as_py() else ()
+
+
+def mixed_dates(values: pa.Array) -> bool:
+    """Whether most distinct texts of a column that no format reads look like dates.
+
+    Examples
+    --------
+    >>> mixed_dates(pa.array(["1999-12-31", "12/31/1999", "31.12.99 08:30"]))
+    True
+    >>> mixed_dates(pa.array(["1887.05.12 - 1893.10.30", "1-2"]))
+    False
+    """
+    text = pc.utf8_trim_whitespace(pc.cast(values, pa.string())).drop_null()
+    alike = pc.sum(pc.match_substring_regex(text, _DATE_LIKE)).as_py() or 0
+    return bool(len(text)) and alike >= _MOST * len(text)
 
 
 def has_times(column: pa.ChunkedArray) -> bool:

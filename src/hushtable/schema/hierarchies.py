@@ -16,8 +16,6 @@ from hushtable.schema.columns import Kind
 from hushtable.schema.hints import QUASI, name_hint, words_of
 from hushtable.schema.prepare import Prepared
 
-__all__ = ["DATES", "Suggested", "code_reason", "recognise", "round_cuts", "suggest_hierarchy"]
-
 DATES = {"dates": ["month", "quarter", "year", "decade"]}
 """The hierarchy of dates."""
 

@@ -5,19 +5,6 @@ from __future__ import annotations
 import itertools
 import re
 
-__all__ = [
-    "DIRECT",
-    "FREE_TEXT",
-    "KEYS",
-    "QUASI",
-    "SENSITIVE",
-    "SURVEY",
-    "is_key",
-    "is_person_key",
-    "name_hint",
-    "words_of",
-]
-
 DIRECT: dict[str, str] = {
     "a person's name": "=name surname lastname firstname forename fullname givenname maiden nickname username"
     " patientname personname customername clientname employeename vorname nachname familienname prénom prenom"

@@ -11,8 +11,6 @@ from dataclasses import dataclass
 from hushtable.schema.columns import Kind, Role
 from hushtable.schema.hints import DIRECT, FREE_TEXT, KEYS, QUASI, SENSITIVE, SURVEY, is_key, is_person_key, name_hint
 
-__all__ = ["OTHERS_MIGHT", "ColumnFacts", "suggest_role"]
-
 OTHERS_MIGHT = "others might know this"
 """Why a column about which nothing else is known is treated as a quasi-identifier."""
 

@@ -17,18 +17,6 @@ from hushtable.errors import DataError
 from hushtable.io.formulas import PLAIN_NUMBER
 from hushtable.io.text import EXACT
 
-__all__ = [
-    "INFINITY",
-    "LEADING_ZERO",
-    "THOUSANDS",
-    "check_finite",
-    "comma_numbers",
-    "parse_numbers",
-    "plain_numbers",
-    "whole",
-    "without_thousands",
-]
-
 INFINITY = r"(?i)^[+-]?inf(inity)?$"
 LEADING_ZERO = r"^[+-]?0\d"
 THOUSANDS = r"^[+-]?\d{1,3}(,\d{3})+(\.\d+)?$"

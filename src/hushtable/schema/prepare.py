@@ -33,8 +33,6 @@ from hushtable.io.text import is_text, to_labels, type_words
 from hushtable.schema.columns import Format, Kind
 from hushtable.schema.parse import convert, infer_kind, standard
 
-__all__ = ["Prepared", "check_publishable", "check_type", "prepare"]
-
 
 @dataclass(frozen=True)
 class Prepared:

@@ -17,19 +17,17 @@ from hushtable.arrays import IntArray
 from hushtable.errors import DataError, counted
 from hushtable.io.grids import html_grid, text_grid
 from hushtable.schema.columns import Format, Kind, Role
-from hushtable.schema.describe import MARKERS
-from hushtable.schema.formats import fitting_formats, format_question, has_times
+from hushtable.schema.formats import MIXED_DATES, fitting_formats, format_question, has_times, mixed_dates
 from hushtable.schema.hierarchies import DATES, suggest_hierarchy
 from hushtable.schema.hints import DIRECT, is_person_key, name_hint
 from hushtable.schema.infer import ColumnFacts, suggest_role
+from hushtable.schema.parse import MARKERS
 from hushtable.schema.prepare import Prepared, prepare
 from hushtable.schema.shortlist import shortlisted
 from hushtable.schema.subsets import count_duplicates, unique_shares
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-
-__all__ = ["ColumnProfile", "Profile", "SubsetProfile", "Token", "find_tokens", "profile", "suggest_missing"]
 
 _SAMPLE = 250_000
 
@@ -291,6 +289,8 @@ def _column(
     likely = suggest_hierarchy(found, tuple(t.text for t in tokens if t.text.lower() in _CERTAIN))
     if formats:
         likely = replace(likely, kind=formats[0].kind, kind_reason=format_question(formats))
+    elif likely.kind is Kind.NOMINAL and not problem and mixed_dates(found.values):
+        likely = replace(likely, kind_reason=MIXED_DATES)
     if len(formats) > 1:
         likely = replace(likely, hierarchy=DATES, reason="")
     kind, reason = likely.kind, likely.kind_reason

@@ -23,8 +23,6 @@ from hushtable.schema.subsets import count_alone, regroup
 if TYPE_CHECKING:
     from hushtable.schema.profile import ColumnProfile
 
-__all__ = ["MANY", "shortlisted"]
-
 MANY = 10
 """Maximum number of quasi-identifiers for a useful release."""
 
@@ -72,7 +70,7 @@ def _kept(quasi: Sequence[ColumnProfile], codes: Mapping[str, IntArray]) -> list
     while len(kept) < MANY:
         open_topics = {topics[name] for name in left} - {topics[name] for name in kept} - {""}
         named = [name for name in left if topics[name] in open_topics] or [n for n in left if topics[n]] or left
-        best = max(named, key=lambda name: _telling(groups, held[name]))  # ties go to the column that stands first
+        best = max(named, key=lambda name: _isolating(groups, held[name]))  # ties go to the column that stands first
         kept.append(best)
         left.remove(best)
         groups = regroup(groups, held[best])[0]
@@ -85,6 +83,6 @@ def _topic(column: ColumnProfile) -> str:
     return topic if topic != "a date" or column.kind is Kind.DATE else ""
 
 
-def _telling(groups: IntArray, codes: IntArray) -> tuple[int, int, int]:
+def _isolating(groups: IntArray, codes: IntArray) -> tuple[int, int, int]:
     """Return the number of rows that a column would isolate, of groups that it would make, and of its values."""
     return count_alone(groups, codes), len(np.unique(regroup(groups, codes)[0])), len(np.unique(codes))

@@ -13,8 +13,6 @@ import numpy as np
 
 from hushtable.arrays import BoolArray, IntArray
 
-__all__ = ["count_alone", "count_duplicates", "regroup", "unique_rows", "unique_shares"]
-
 _DENSE = 1 << 23
 
 

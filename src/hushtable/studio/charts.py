@@ -13,14 +13,10 @@ from typing import Any
 
 from hushtable.report.charts.frame import ticks
 
-__all__ = ["bars", "frontier", "histogram", "lattice", "partition_map", "sizes"]
-
 _WIDE, _SLIM = 720, 344
 _NARROW = 520
 _LEFT, _BOTTOM, _TOP, _RIGHT = 58, 44, 18, 16
 _CHARACTER = 6.6
-
-Scale = Callable[[float], float]
 
 
 def _svg(width: int, height: int, title: str, body: str, *, picked: bool = False) -> str:
@@ -276,8 +272,8 @@ def partition_map(
                 f'height="{max((high2 - low2 + 1) / tall * up, 1):.1f}"><title>{rows:,} rows</title></rect>'
             )
         along = [(left + (code + 0.5) / wide * across, _short(label, 90)) for code, label in marks[0]]
-        beside = [(base - (code + 0.5) / tall * up, label) for code, label in marks[1]]
-        return _svg(width, height, title, "".join([*parts, *_axes(width, height, along, beside, names, left)]))
+        upright = [(base - (code + 0.5) / tall * up, label) for code, label in marks[1]]
+        return _svg(width, height, title, "".join([*parts, *_axes(width, height, along, upright, names, left)]))
 
     return _for_both(draw)
 

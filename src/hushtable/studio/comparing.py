@@ -12,8 +12,6 @@ from hushtable.errors import UsageError
 from hushtable.policy.policy import Policy
 from hushtable.studio.projects import Project
 
-__all__ = ["FILE", "MOST", "check_grid", "found_in", "setting_of", "suggested"]
-
 FILE = "comparison.json"
 """File with the results, in the project's folder."""
 

@@ -11,12 +11,11 @@ from typing import Any
 
 from hushtable.errors import HushtableError, UsageError, did_you_mean
 from hushtable.hierarchy.spec import parse_hierarchy
+from hushtable.policy.checks import ONLY_FOR
 from hushtable.policy.faults import Fault, InvalidPolicy
 from hushtable.policy.policy import Policy
 from hushtable.registry import algorithms, models
 from hushtable.schema.columns import Kind, Role
-
-__all__ = ["SETTINGS", "Document", "faults_in", "with_algorithm", "with_column", "with_models", "with_settings"]
 
 Document = dict[str, Any]
 """A policy as plain data, finished or not."""
@@ -24,14 +23,6 @@ Document = dict[str, Any]
 SETTINGS = ("suppression", "missing", "missing_values", "cells", "seed", "entity", "population", "background", "output")
 """The settings of a policy other than columns, models and algorithm."""
 
-# what a column may have beyond its role and kind depends on the role
-_ONLY_FOR: dict[str, tuple[Role, ...]] = {
-    "hierarchy": (Role.QUASI, Role.SENSITIVE),
-    "categories": (Role.SENSITIVE,),
-    "weight": (Role.QUASI,),
-    "cells": (Role.QUASI,),
-    "order": (Role.QUASI, Role.SENSITIVE),
-}
 # a step on the way: the next change mends it
 _UNFINISHED = {"no-order", "no-quasi", "no-model", "not-for-role"}
 
@@ -72,10 +63,10 @@ def with_column(document: Mapping[str, Any], name: str, changes: Mapping[str, An
     settings = {key: value for key, value in {**columns[name], **changes}.items() if value is not None}
     if changes.get("role") not in (None, columns[name].get("role")):
         settings.pop("treatment", None)
-    for setting, roles in _ONLY_FOR.items():
+    for setting, (roles, _) in ONLY_FOR.items():
         if settings.get("role") in set(Role) and settings["role"] not in roles:
             settings.pop(setting, None)
-    if settings.get("kind") != Kind.ORDINAL:
+    if settings.get("kind") != Kind.ORDINAL or settings.get("role") not in (Role.QUASI, Role.SENSITIVE):
         settings.pop("order", None)
     if "hierarchy" in settings:
         parse_hierarchy(settings["hierarchy"], name)

@@ -7,8 +7,6 @@ import inspect
 from hushtable.about import describe, reflow
 from hushtable.params import Parametrised
 
-__all__ = ["explanation", "summary"]
-
 
 def summary(known: type[Parametrised]) -> str:
     """Return the one-sentence summary of a class.

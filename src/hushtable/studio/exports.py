@@ -17,8 +17,6 @@ from hushtable.release.recode import forms_shown
 from hushtable.studio.policies import linked_files
 from hushtable.studio.runs import Run
 
-__all__ = ["bundle", "code_of", "export_file", "export_files", "export_path", "pieces", "sample_of"]
-
 _PIECE = 1 << 18
 _MADE = ("repeat.py", "microdata.zip")
 """Files that are made on demand."""

@@ -12,8 +12,6 @@ from hushtable.io.figures import share
 from hushtable.schema.columns import Kind, Role
 from hushtable.studio.texts import KINDS, ROLES, T
 
-__all__ = ["SCRIPT", "GridState", "added_uniqueness"]
-
 
 def added_uniqueness(subsets: list[dict[str, Any]]) -> dict[str, float]:
     """Return, for every column, the largest increase in the share of unique records when it is combined with others.

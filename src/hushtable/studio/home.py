@@ -9,8 +9,6 @@ from pathlib import Path
 
 from hushtable.errors import UsageError
 
-__all__ = ["HOME", "Claim", "default_home", "inside", "safe_name"]
-
 HOME = "HUSHTABLE_STUDIO"
 """Environment variable that names another folder."""
 

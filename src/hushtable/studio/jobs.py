@@ -15,8 +15,6 @@ from typing import Any
 from hushtable.errors import DEBUG
 from hushtable.studio.store import Job, Store
 
-__all__ = ["LANES", "Jobs"]
-
 LANES = ("quick", "heavy")
 """Viewing data does not wait for a run, so each has its own worker."""
 
@@ -33,7 +31,7 @@ class Jobs:
     home : Path
         The studio's folder.
     patience : float
-        Seconds that a cancelled job has to respond before its worker is terminated.
+        Seconds that a canceled job has to respond before its worker is terminated.
     """
 
     def __init__(self, home: Path, patience: float = _PATIENCE) -> None:

@@ -7,8 +7,6 @@ from typing import Any
 
 from hushtable.errors import HierarchyError
 
-__all__ = ["grouped", "outline_of", "tree_of"]
-
 _STEP = "  "
 
 

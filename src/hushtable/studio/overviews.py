@@ -11,8 +11,6 @@ from hushtable.schema.columns import Role
 from hushtable.studio.home import inside
 from hushtable.studio.projects import Project
 
-__all__ = ["FILE", "known_overviews", "overview_key", "quasi_of"]
-
 FILE = "hierarchies.json"
 """File with the overviews, in the project's folder."""
 

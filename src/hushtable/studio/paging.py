@@ -10,8 +10,6 @@ import numpy as np
 import pyarrow as pa
 from pyarrow import parquet as pq
 
-__all__ = ["GROUP_ROWS", "page", "rows_at", "text_cells", "write_paged"]
-
 GROUP_ROWS = 2_000
 """Rows per row group in the files that pages are read from."""
 

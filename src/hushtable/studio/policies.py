@@ -12,8 +12,6 @@ from hushtable.policy.policy import Policy
 from hushtable.studio.home import inside
 from hushtable.studio.projects import Project
 
-__all__ = ["confined", "confined_linked", "linked_files", "policy_of"]
-
 
 def policy_of(project: Project, document: Mapping[str, Any] | None = None) -> Policy | Any:
     """Return the project's policy, or another one for its data; of linked tables a ``LinkedPolicy``.

@@ -8,8 +8,6 @@ from hushtable.studio.projects import Project
 from hushtable.studio.runs import runs_of
 from hushtable.studio.store import Job
 
-__all__ = ["done_steps", "note_export", "note_visit"]
-
 _POLICY = ("columns", "hierarchies", "protect")
 
 

@@ -19,8 +19,6 @@ from hushtable.io.atomic import atomic_write_text
 from hushtable.policy.text import read_yaml, write_yaml
 from hushtable.studio.home import inside
 
-__all__ = ["Project", "Projects"]
-
 _ID = re.compile(r"[0-9a-f]{12}")
 _LONGEST = 80
 _EDITING = threading.Lock()

@@ -6,26 +6,6 @@ from typing import Annotated, Any
 
 from pydantic import BaseModel, ConfigDict, Field
 
-__all__ = [
-    "AttackRequest",
-    "ColumnChange",
-    "ColumnLook",
-    "Failure",
-    "GridRequest",
-    "JobView",
-    "LevelsRequest",
-    "NewExample",
-    "NewProject",
-    "NewQuery",
-    "PolicyBody",
-    "ProjectChange",
-    "ProjectView",
-    "ReportRequest",
-    "RiskRequest",
-    "RunView",
-    "TablePage",
-]
-
 
 class _Body(BaseModel):
     model_config = ConfigDict(extra="forbid", use_attribute_docstrings=True)

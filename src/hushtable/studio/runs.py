@@ -15,8 +15,6 @@ from hushtable.policy.policy import Policy
 from hushtable.studio.policies import confined, confined_linked
 from hushtable.studio.projects import Project
 
-__all__ = ["Run", "next_number", "run_of", "runs_of"]
-
 
 @dataclass(frozen=True)
 class Run:

@@ -42,8 +42,6 @@ from hushtable.studio.uploads import (
     check_upload_name,
 )
 
-__all__ = ["CATALOGUES", "Studio", "check_source"]
-
 CATALOGUES = {
     "models": registry.models,
     "algorithms": registry.algorithms,

@@ -15,8 +15,6 @@ from typing import Any
 from hushtable.errors import UsageError
 from hushtable.io.json_values import plain
 
-__all__ = ["ENDED", "Job", "Store"]
-
 _ESTIMATE_FROM = 0.05
 """Share of a job that must be done before its end is estimated."""
 
@@ -48,7 +46,7 @@ class Job:
     id, project, kind : str
     arguments : mapping
     state : str
-        queued, running, done, failed, cancelled, or interrupted if its worker died with the studio.
+        queued, running, done, failed, ``"cancelled"``, or interrupted if its worker died with the studio.
     share : float
         Share that is done, from 0 to 1.
     what : str

@@ -9,8 +9,6 @@ from typing import Any
 
 from hushtable.studio.projects import Project
 
-__all__ = ["TASKS", "JobKind", "Report"]
-
 Report = Callable[[float, str], None]
 """Called with the share that is done and a description; raises ``Cancelled`` to stop."""
 

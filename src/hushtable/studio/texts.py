@@ -5,8 +5,6 @@ from __future__ import annotations
 from hushtable.registry import forms
 from hushtable.schema.columns import Kind, Missing, Role
 
-__all__ = ["CELLS", "KINDS", "MISSING", "ROLES", "STATES", "STEPS", "T"]
-
 
 class T:
     """Sentences, by purpose."""
@@ -236,7 +234,7 @@ class T:
     LEFT = "about {} left"
     LONGER = "taking longer than estimated"
     STOP = "Cancel the run"
-    STOPPING = "Cancelling ..."
+    STOPPING = "Canceling ..."
     RUNS = "Releases"
     DELETE_RUN = "Delete release {} with all its findings? This cannot be undone."
     DELETE_RELEASE = "Delete release {}"
@@ -439,6 +437,6 @@ STATES = {
     "running": "running",
     "done": "done",
     "failed": "failed",
-    "cancelled": "cancelled",
+    "cancelled": "canceled",
     "interrupted": "interrupted: the studio was closed",
 }

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from hushtable.report.page.look import CHARTS, DARK, FONT, LIGHT, MONO
 
-__all__ = ["CSS", "shade"]
-
 CSS = (
     f":root {{ {LIGHT} }}\n.body--dark {{ {DARK} }}\nbody {{ font-family:{FONT}; }}\n"
     f".ht-mono {{ font-family:{MONO}; }}\n{CHARTS}"

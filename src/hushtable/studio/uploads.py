@@ -15,19 +15,6 @@ from hushtable.io.ipc import unpacked_ipc
 from hushtable.io.parquet import unpacked_parquet
 from hushtable.studio.home import safe_name
 
-__all__ = [
-    "HIERARCHIES",
-    "LARGEST",
-    "OUTSIDE",
-    "TABLES",
-    "UNPACKED",
-    "UPLOADS",
-    "check_content",
-    "check_limit",
-    "check_unpacked",
-    "check_upload_name",
-]
-
 LARGEST = 4 * 2**30
 """Largest upload in bytes."""
 

@@ -17,18 +17,6 @@ from hushtable.studio.paging import page, rows_at, text_cells
 from hushtable.studio.projects import Project
 from hushtable.studio.runs import Run
 
-__all__ = [
-    "MOST",
-    "boxes_of",
-    "classes_page",
-    "data_page",
-    "hierarchy_file",
-    "level_name",
-    "rows_page",
-    "solutions",
-    "space_page",
-]
-
 MOST = 500
 """Maximum rows per page."""
 

@@ -22,29 +22,27 @@ from hushtable.studio.projects import Projects
 from hushtable.studio.store import Job, Store
 from hushtable.studio.tasks import TASKS
 
-__all__ = ["Reporter", "main", "work"]
-
 _IDLE = 0.05
 _BEAT = 0.1
 
 
 class Reporter:
-    """Receives the progress of a task; raises if the user has cancelled."""
+    """Receives the progress of a task; raises if the user has canceled."""
 
     def __init__(self, store: Store, job: Job) -> None:
         self._store = store
         self._job = job
-        self._told = 0.0
+        self._reported = 0.0
 
     def __call__(self, share: float, what: str) -> None:
         """Record the progress of the job."""
         now = time.monotonic()
-        if now - self._told < _BEAT:
+        if now - self._reported < _BEAT:
             return
-        self._told = now
+        self._reported = now
         done = share_of_run(share, what) if self._job.kind == "run" else min(max(share, 0.0), 1.0)
         if self._store.progress(self._job.id, done, what):
-            raise Cancelled("Cancelled.", hint="Nothing was written.")
+            raise Cancelled("Canceled.", hint="Nothing was written.")
 
 
 class _Compiling(logging.Handler):

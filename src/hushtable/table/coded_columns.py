@@ -15,19 +15,6 @@ from hushtable.hierarchy.base import Coded
 from hushtable.schema.columns import Cover, Kind
 from hushtable.table.reference import Attribute
 
-__all__ = [
-    "SCALE",
-    "PublishedAs",
-    "QuasiColumn",
-    "SensitiveColumn",
-    "known_numbers",
-    "numbers_of",
-    "offsets_of",
-    "published_numbers",
-    "scaled_numbers",
-    "smallest",
-]
-
 SCALE = 2**30
 """Width of a whole column's range; spans are compared as integers on this scale."""
 

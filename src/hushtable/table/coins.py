@@ -24,9 +24,8 @@ import numpy.typing as npt
 
 from hushtable.arrays import AnyArray, FloatArray, IntArray
 from hushtable.io.secret import keyed_hash, load_secret
-from hushtable.table.encoded import EncodedTable, QuasiColumn, SensitiveColumn
-
-__all__ = ["Coins", "columns_digest", "policy_digest", "table_digest"]
+from hushtable.table.coded_columns import QuasiColumn, SensitiveColumn
+from hushtable.table.encoded import EncodedTable
 
 
 @dataclass(frozen=True)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 
 import numpy as np
@@ -10,29 +10,21 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from hushtable.arrays import AnyArray, IntArray
-from hushtable.errors import DataError, PolicyError
+from hushtable.errors import DataError, PolicyError, counted
 from hushtable.hierarchy.base import Coded
 from hushtable.hierarchy.flat import Flat
-from hushtable.io.dictionaries import counts, look_up, to_codes, value_type
+from hushtable.io.dictionaries import counts, look_up, null_last, to_codes, value_type
 from hushtable.io.names import check_names
 from hushtable.io.text import is_text, to_labels, type_words
+from hushtable.kernels.grouping import number_rows
+from hushtable.parallel import each
 from hushtable.schema.columns import Kind, Missing, Role
-from hushtable.schema.parse import convert
+from hushtable.schema.parse import convert, infer_kind
 from hushtable.schema.prepare import Prepared, prepare
-from hushtable.table.encoded import EncodedTable, QuasiColumn, SensitiveColumn, smallest
+from hushtable.table.coded_columns import QuasiColumn, SensitiveColumn, smallest
+from hushtable.table.encoded import EncodedTable
 from hushtable.table.plan import ColumnPlan, Extra, TablePlan, check_columns
 from hushtable.table.ranks import rest_rank, with_spellings
-
-__all__ = [
-    "Extra",
-    "check_columns",
-    "encode",
-    "encode_rest",
-    "encode_values",
-    "no_rows",
-    "sensitive_column",
-]
-
 
 _MANY = 1 << 18
 """Number of rows from which columns are encoded on all cores."""
@@ -88,7 +80,7 @@ def encode(
         extra = with_estimate(encode(table, plan, Extra(background_on=extra.background_on)), table, extra)
     followers = [t for t in (extra.population, extra.background) if t is not None]
     chosen = [c for c in plan.columns if c.role is Role.QUASI]
-    quasi = tuple(_each(lambda c: _quasi(c, [table, *followers], plan, times), chosen, table.num_rows))
+    quasi = tuple(each(lambda c: _quasi(c, [table, *followers], plan, times), chosen, many=table.num_rows >= _MANY))
     if not quasi:
         raise PolicyError(
             "The policy has no quasi-identifier.",
@@ -97,15 +89,6 @@ def encode(
         )
     encoded = encode_rest(table, plan, quasi, extra, tie_rank, exact=exact, times=times)
     return encoded if survey is None else replace(encoded, survey=survey)
-
-
-def _each(work: Callable[[ColumnPlan], QuasiColumn], columns: list[ColumnPlan], rows: int) -> Iterable[QuasiColumn]:
-    """Apply to each column; on all cores if there are many rows."""
-    if rows < _MANY:
-        return map(work, columns)
-    from hushtable.parallel import each  # small tables need no threads
-
-    return each(work, columns)
 
 
 def encode_rest(
@@ -136,8 +119,6 @@ def encode_rest(
         weights[:n] = 1
     mass, mass_unit, mass_codes = nothing, 1, nothing
     if extra.background is not None:
-        from hushtable.table.background import background_mass
-
         mass, mass_unit, mass_codes = background_mass(extra.background, extra, sensitive, plan)
     spelt = [c.name for c in sensitive if c.spellings] + [c.name for c in quasi if exact and c.spellings]
     if plan.shown_weight is not None:
@@ -312,3 +293,100 @@ def _with_values(column: ColumnPlan, prepared: Prepared) -> Prepared:
     values = both.take(order)
     place = pc.index_in(data.dictionary, value_set=values)
     return replace(prepared, data=pa.DictionaryArray.from_arrays(place.take(data.indices), values))
+
+
+def background_mass(
+    table: pa.Table, extra: Extra, sensitive: tuple[SensitiveColumn, ...], plan: TablePlan
+) -> tuple[IntArray, int, IntArray]:
+    """Return the prior mass of each background row, the units of the total mass, and what each row is about."""
+    unit = 2**52
+    if extra.mass is not None and extra.codes is not None:
+        # whatever is believed possible stays possible
+        return np.maximum(np.rint(extra.mass * unit), 1).astype(np.int64), unit, extra.codes
+    column = next((c for c in sensitive if c.name == extra.background_on), None)
+    names = table.column_names
+    if column is None or extra.background_on not in names or extra.probability not in names:
+        raise DataError(
+            f"The background table needs the sensitive column and a column {extra.probability!r}.",
+            code="background-columns",
+        )
+    try:
+        raw = np.asarray(table.column(extra.probability).cast(pa.float64()).to_numpy())
+    except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
+        raise DataError(
+            "The background table's probabilities must be numbers.", code="background-probabilities"
+        ) from None
+    if not np.all(np.isfinite(raw)) or raw.min(initial=0.0) < 0 or abs(raw.sum() - 1) > 1e-6:
+        raise DataError(
+            "The background table's probabilities must be finite, not negative, and sum to 1.",
+            code="background-probabilities",
+            hint=f"They sum to {raw.sum():.6g}.",
+        )
+    labels = pa.array([label or "" for label in column.coded.labels[0]])
+    text = table.column(extra.background_on).cast(pa.string()).fill_null("")
+    place = pc.index_in(text, value_set=labels)
+    if place.null_count:
+        raise DataError(
+            f"The background table has {counted(place.null_count, 'row', 'rows')} whose {extra.background_on!r} does "
+            "not occur in "
+            "the table.",
+            code="background-values",
+        )
+    codes = place.to_numpy().astype(np.int64)
+    q = _tuple_numbers(table, plan)
+    return np.rint(raw * unit).astype(np.int64), unit, q * column.coded.size + codes
+
+
+def _tuple_numbers(table: pa.Table, plan: TablePlan) -> IntArray:
+    codes, sizes = [], []
+    for name in plan.named(Role.QUASI):
+        encoded = table.column(name).combine_chunks().dictionary_encode()
+        codes.append(null_last(encoded).to_numpy(zero_copy_only=False))
+        sizes.append(len(encoded.dictionary) + 1)
+    return number_rows(codes, sizes)[0]
+
+
+def check_inferred_kinds(table: EncodedTable, plan: TablePlan, rows: IntArray) -> None:
+    """Refuse a release in which the kind of a column reveals something about suppressed records.
+
+    A column of text without a declared kind is numeric if every value is a number. One odd value of a suppressed record
+    makes it nominal, which would change the published cells or what a model achieves.
+
+    Parameters
+    ----------
+    table : EncodedTable
+    plan : TablePlan
+    rows : int64 array
+        The published rows of the sample.
+
+    Raises
+    ------
+    DataError
+        If the published values alone have another kind. The remedy is to declare it.
+    """
+    if len(rows) == table.n_sample:
+        return
+    columns: list[QuasiColumn | SensitiveColumn] = [*table.quasi, *table.sensitive]
+    for column in columns:
+        if is_inferred(column, plan):
+            check_inferred_kind(column, column.codes[rows])
+
+
+def is_inferred(column: QuasiColumn | SensitiveColumn, plan: TablePlan) -> bool:
+    """Whether a kind may depend on a few values: numbers and dates stay such if some of them are removed."""
+    declared = next(c for c in plan.columns if c.name == column.name)
+    return declared.kind is None and not declared.order and column.coded.kind is Kind.NOMINAL
+
+
+def check_inferred_kind(column: QuasiColumn | SensitiveColumn, codes: AnyArray) -> None:
+    """Refuse a nominal column whose published codes have another kind; see ``check_inferred_kinds``."""
+    used = np.unique(codes).astype(np.int64) - int(column.coded.missing)
+    kind, _ = infer_kind(column.coded.values.take(pa.array(used[used >= 0])))
+    if kind is not Kind.NOMINAL:
+        raise DataError(
+            f"Column {column.name!r} is read as text only because of suppressed records: all its published values are "
+            f"of kind {kind}. The release would show that.",
+            code="kind-of-suppressed",
+            hint=f"Declare 'kind: nominal' or 'kind: {kind}' for it in the policy, and list what is no value under "
+            "'missing_values'.",
+        )

@@ -18,22 +18,12 @@ import numpy as np
 from hushtable.arrays import AnyArray, IntArray
 from hushtable.errors import PolicyError
 from hushtable.kernels.grouping import group_rows, histogram
-from hushtable.table.coded_columns import SCALE, QuasiColumn, SensitiveColumn, numbers_of, smallest
+from hushtable.table.coded_columns import QuasiColumn, SensitiveColumn
 from hushtable.table.reference import Attribute, Reference
 from hushtable.table.stats import GroupStats, Histogram, Key
 
 if TYPE_CHECKING:
     from hushtable.table.survey import Survey
-
-__all__ = [
-    "SCALE",
-    "EncodedTable",
-    "QuasiColumn",
-    "SensitiveColumn",
-    "check_combinations",
-    "numbers_of",
-    "smallest",
-]
 
 MOST_COMBINATIONS = 2**26
 """Most combinations of values of joint columns: counts are stored for every combination, occurring or not."""

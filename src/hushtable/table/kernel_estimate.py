@@ -24,8 +24,6 @@ from hushtable.table.coded_columns import scaled_numbers
 from hushtable.table.encoded import EncodedTable
 from hushtable.table.plan import Extra
 
-__all__ = ["Estimate", "estimate", "kernel_weights", "with_estimate"]
-
 MOST_COMBINATIONS = 50_000
 """Most distinct combinations of quasi-identifiers to compare with each other."""
 

@@ -1,7 +1,8 @@
 """The formulas of losses, each written once: measures, objectives, refinement and clusters all use these.
 
-NCP and Prec charge single cells, by what they cover of their column's hierarchy. The geometric loss combines the NCP
-of columns. Discernibility and the average class size depend on the sizes of classes only.
+NCP, Prec, Wang's loss and the bits of non-uniform entropy charge single cells, by what they cover of their column's
+hierarchy. The geometric loss combines the NCP of columns. Discernibility and the average class size depend on the sizes
+of classes only.
 """
 
 from __future__ import annotations
@@ -10,17 +11,6 @@ import numpy as np
 
 from hushtable.arrays import FloatArray, IntArray
 from hushtable.hierarchy.base import Coded
-
-__all__ = [
-    "average_class_size",
-    "discernibility",
-    "lost_precision",
-    "ncp",
-    "ncp_of_leaf",
-    "of_log_ncp",
-    "squared_sizes",
-    "to_log_ncp",
-]
 
 
 def ncp(coded: Coded, leaves: IntArray, weight: float | FloatArray = 1.0) -> FloatArray:
@@ -70,6 +60,23 @@ def lost_precision(coded: Coded, heights: IntArray) -> FloatArray:
     return np.asarray(heights / max(coded.height, 1))
 
 
+def wang_loss(coded: Coded, leaves: IntArray, records: IntArray, weight: float = 1.0) -> float:
+    """Return the sum of (leaves - 1) / D over cells with their numbers of records: integers, divided once."""
+    return weight * int(((leaves - 1) * records).sum()) / coded.size
+
+
+def lost_bits(covered: FloatArray | IntArray, counts: FloatArray | IntArray) -> FloatArray:
+    """Return the bits that a value loses in a cell: log2 of records covered by the cell per record with the value.
+
+    Examples
+    --------
+    >>> lost_bits(np.array([8, 4, 3]), np.array([2, 4, 0])).tolist()  # a value that does not occur loses nothing
+    [2.0, 0.0, 0.0]
+    """
+    bits = np.log2(np.maximum(covered, 1)) - np.log2(np.maximum(counts, 1))
+    return np.asarray(np.where(counts > 0, bits, 0.0))
+
+
 def squared_sizes(sizes: IntArray, times: IntArray) -> int:
     """Return the sum of squared sizes, where ``times[i]`` classes have ``sizes[i]`` records: exact, however large.
 
@@ -78,8 +85,9 @@ def squared_sizes(sizes: IntArray, times: IntArray) -> int:
     >>> squared_sizes(np.array([2, 5]), np.array([3, 1])), squared_sizes(np.array([2**40]), np.array([3]))
     (37, 3626777458843887524118528)
     """
-    if int((sizes * times).sum()) < 2**31:
-        return int((sizes * sizes * times).sum())
+    units = sizes * times
+    if int(units.sum()) < 2**31:
+        return int(units @ sizes)
     distinct, place = np.unique(sizes, return_inverse=True)
     total = np.zeros(len(distinct), dtype=np.int64)
     np.add.at(total, place, times)

@@ -15,8 +15,6 @@ from hushtable.schema.columns import Kind
 from hushtable.schema.prepare import prepare
 from hushtable.table.encoded import EncodedTable
 
-__all__ = ["PERSON_UNITS", "ambiguous_names", "missing_names", "person_units", "same_name", "share_rest"]
-
 PERSON_UNITS = 232_792_560
 """lcm(1, ..., 22): up to 22 rows of a person share it equally; more rows, to within one unit."""
 

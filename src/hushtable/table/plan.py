@@ -15,8 +15,6 @@ from hushtable.hierarchy.base import Hierarchy
 from hushtable.schema.columns import Format, Kind, Missing, Role
 from hushtable.table.coded_columns import PublishedAs
 
-__all__ = ["ColumnPlan", "Extra", "TablePlan", "check_columns", "column_errors"]
-
 
 @dataclass(frozen=True)
 class ColumnPlan:

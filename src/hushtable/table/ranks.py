@@ -15,8 +15,6 @@ from hushtable.schema.columns import Role
 from hushtable.schema.prepare import check_publishable
 from hushtable.table.plan import TablePlan
 
-__all__ = ["dense_ranks", "rest_rank", "with_spellings"]
-
 
 def dense_ranks(column: pa.ChunkedArray | pa.Array) -> tuple[IntArray, int]:
     """Rank cells (text by UTF-8 bytes, nulls first); equal cells share a rank. Returns ranks and a bound on them.

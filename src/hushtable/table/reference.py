@@ -12,8 +12,6 @@ from hushtable.arrays import FloatArray, IntArray
 from hushtable.errors import PolicyError, UsageError
 from hushtable.table.stats import GroupStats, Histogram, Key
 
-__all__ = ["Attribute", "Reference"]
-
 
 @dataclass(frozen=True)
 class Attribute:

@@ -12,14 +12,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
 from hushtable.arrays import FloatArray, IntArray
-
-__all__ = ["GroupStats", "Histogram", "Key"]
 
 Key: TypeAlias = tuple[str, ...]
 """The name of a histogram: one sensitive column, or several taken jointly."""
@@ -84,15 +83,15 @@ class Histogram:
         """People per entry."""
         return self.units / self.unit
 
-    @property
+    @cached_property
     def lengths(self) -> IntArray:
         """Entries per group."""
-        return np.diff(self.offsets)
+        return self.offsets[1:] - self.offsets[:-1]
 
-    @property
+    @cached_property
     def groups(self) -> IntArray:
         """The group of every entry."""
-        return np.repeat(np.arange(len(self), dtype=np.int64), self.lengths)
+        return np.arange(len(self), dtype=np.int64).repeat(self.lengths)
 
     def distinct(self) -> IntArray:
         """Number of distinct values in each group."""
@@ -115,8 +114,10 @@ class Histogram:
         return self._reduce(np.minimum, entries, empty)
 
     def _reduce(self, ufunc: np.ufunc, entries: npt.NDArray[np.generic], empty: float) -> FloatArray:
-        out = np.full(len(self), empty, dtype=np.float64)
         filled = self.lengths > 0
+        if len(filled) and filled.all():
+            return np.asarray(ufunc.reduceat(entries, self.offsets[:-1]), dtype=np.float64)
+        out = np.full(len(self), empty, dtype=np.float64)
         if filled.any():
             out[filled] = ufunc.reduceat(entries, self.offsets[:-1][filled])
         return out
@@ -132,7 +133,7 @@ class Histogram:
         >>> Histogram.dense([[1, 3], [0, 2]]).shares().tolist()
         [0.25, 0.75, 1.0]
         """
-        return np.asarray(self.units / self.sum(self.units)[self.groups])
+        return np.asarray(self.units / np.repeat(self.sum(self.units), self.lengths))
 
     def descending(self) -> IntArray:
         """Return the order of the entries by group, then from the most to the least frequent."""
@@ -151,8 +152,8 @@ class Histogram:
     def take(self, groups: IntArray) -> Histogram:
         """Return the histograms of these groups, in this order."""
         lengths = self.lengths[groups]
-        offsets = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
-        index = np.repeat(self.offsets[:-1][groups] - offsets[:-1], lengths) + np.arange(offsets[-1])
+        offsets = _offsets(lengths)
+        index = (self.offsets[:-1][groups] - offsets[:-1]).repeat(lengths) + np.arange(offsets[-1])
         return Histogram(offsets, self.values[index], self.units[index], self.unit)
 
     def merge(self, labels: IntArray, n_groups: int) -> Histogram:
@@ -170,7 +171,7 @@ class Histogram:
         """Return the groups of all parts, one after the other."""
         lengths = np.concatenate([p.lengths for p in parts])
         return Histogram(
-            np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64),
+            _offsets(lengths),
             np.concatenate([p.values for p in parts]),
             np.concatenate([p.units for p in parts]),
             parts[0].unit,
@@ -306,6 +307,12 @@ class GroupStats:
             h.unit,
         )
         return replace(self, units=self.units + self.unit, histograms={**self.histograms, key: grown})
+
+
+def _offsets(lengths: IntArray) -> IntArray:
+    offsets = np.zeros(len(lengths) + 1, dtype=np.int64)
+    lengths.cumsum(out=offsets[1:])
+    return offsets
 
 
 def _add_up(units: IntArray, owner: IntArray, n_groups: int) -> IntArray:

@@ -24,8 +24,6 @@ if TYPE_CHECKING:
 
     from hushtable.table.plan import TablePlan
 
-__all__ = ["Survey", "read_numbers", "read_survey", "read_weights", "summed_weights"]
-
 
 @dataclass(frozen=True)
 class Survey:

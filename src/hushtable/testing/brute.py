@@ -12,8 +12,6 @@ from hushtable.arrays import BoolArray, IntArray
 from hushtable.table.encoded import EncodedTable
 from hushtable.table.stats import GroupStats, Key
 
-__all__ = ["groups_of", "satisfiable", "set_partitions"]
-
 _BATCH = 512
 
 

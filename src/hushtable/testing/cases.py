@@ -31,11 +31,9 @@ from hushtable.registry import forms
 from hushtable.release.forms.base import DEFAULT_FORM, Form
 from hushtable.release.plan import Plan
 from hushtable.schema.columns import Kind, Missing, Role
-from hushtable.table.encode import Extra, encode
+from hushtable.table.encode import encode
 from hushtable.table.encoded import EncodedTable
-from hushtable.table.plan import ColumnPlan, TablePlan
-
-__all__ = ["Case", "random_case", "random_table"]
+from hushtable.table.plan import ColumnPlan, Extra, TablePlan
 
 _COUNTRIES = {"north": ["is, land", "{fin}", "null"], "south": ["*", "spain"], "far": ["[nz]", "\\peru"]}
 _SIZES = ("small", "medium", "large", "huge")

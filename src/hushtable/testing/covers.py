@@ -11,9 +11,7 @@ from hushtable.hierarchy.base import ROOT, Coded
 from hushtable.hierarchy.naming import Ends, Masked
 from hushtable.release.forms.base import form_of
 from hushtable.schema.columns import Kind
-from hushtable.table.encoded import QuasiColumn
-
-__all__ = ["cell_text", "counted", "covered", "members"]
+from hushtable.table.coded_columns import QuasiColumn
 
 
 def cell_text(value: Any) -> str | None:

@@ -19,8 +19,6 @@ from hushtable.models.base import PrivacyModel
 from hushtable.params import AtLeast, Between, Param, Positive
 from hushtable.testing.cases import Case
 
-__all__ = ["ModelOrClass", "model_examples"]
-
 ModelOrClass = type[PrivacyModel] | PrivacyModel
 
 _DRAWS = 80
@@ -53,17 +51,19 @@ def model_examples(
     if isinstance(model, PrivacyModel):
         verdict = _verdict(model, case)
         return [model] if verdict is not None and feasible in (None, verdict) else []
-    found: dict[str, tuple[PrivacyModel, bool]] = {}
+    found: list[tuple[PrivacyModel, bool]] = []
+    seen: set[str] = set()
     for draw in range(_DRAWS):
         drawn = _draw(model, case, draw)
-        if drawn is None or repr(drawn) in found:
+        if drawn is None or repr(drawn) in seen:
             continue
+        seen.add(repr(drawn))
         verdict = _verdict(drawn, case)
         if verdict is not None and feasible in (None, verdict):
-            found[repr(drawn)] = drawn, verdict
-        if sum(feasible is False or good for _, good in found.values()) >= limit:
+            found.append((drawn, verdict))
+        if sum(feasible is False or good for _, good in found) >= limit:
             break
-    ranked = sorted(found.values(), key=lambda pair: not pair[1])
+    ranked = sorted(found, key=lambda pair: not pair[1])
     return [example for example, _ in ranked[:limit]]
 
 

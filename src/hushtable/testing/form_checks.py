@@ -17,8 +17,6 @@ from hushtable.testing.cases import random_case
 from hushtable.testing.covers import covered
 from hushtable.testing.require import require
 
-__all__ = ["check_cells", "check_form"]
-
 
 def check_form(form: Form | type[Form], *, tables: int = 6, seed: int = 0) -> int:
     """Check the contract of a form, on random tables with columns of every kind.

@@ -25,8 +25,6 @@ from hushtable.testing.naive import recheck
 from hushtable.testing.release_checks import Answer
 from hushtable.testing.require import require
 
-__all__ = ["check_guard", "check_guarded"]
-
 _ROWS = 26
 
 

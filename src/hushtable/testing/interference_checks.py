@@ -44,11 +44,6 @@ from hushtable.testing.cases import Case
 from hushtable.testing.replay import COINS, Decisions, Incomparable, by_content
 from hushtable.testing.require import require
 
-__all__ = [
-    *("CHANGES", "Files", "check_interference", "local_files", "spark_files", "streamed_files"),
-    "with_hierarchies",
-]
-
 Files = dict[str, bytes]
 """The files of a public folder by name."""
 
@@ -297,7 +292,7 @@ def spark_files(table: pa.Table, plan: Plan, *, parts: int = 3, part_rows: int =
     """
     from hushtable.engines.spark import part_files
     from hushtable.engines.spark.release import run_frame
-    from hushtable.engines.spark.session import read_frame, spark_session
+    from hushtable.engines.spark.session import parquet_files, read_frame, spark_session
 
     plan = by_content(table, plan)
     found: Files = {}
@@ -307,7 +302,8 @@ def spark_files(table: pa.Table, plan: Plan, *, parts: int = 3, part_rows: int =
         for number, source in enumerate(sources):
             begin, end = (table.num_rows * at // parts for at in (number, number + 1))
             pq.write_table(table.slice(begin, end - begin), source)
-        release = run_frame(read_frame(spark, list(map(str, sources))), plan)
+        paths = list(map(str, sources))
+        release = run_frame(read_frame(spark, paths), plan, files=parquet_files(paths))
         try:
             part_files.ONE_FILE = part_rows
             for where, more in (("csv", {}), ("parquet", {"parts": False}), ("parts", {"parts": True})):

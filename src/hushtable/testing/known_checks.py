@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from hushtable.algorithms.base import Algorithm, Reads
-from hushtable.attacks.confidence import wilson
+from hushtable.attacks.base import wilson
 from hushtable.attacks.known_algorithm import KnownAlgorithm
 from hushtable.attacks.view import View
 from hushtable.engines import local
@@ -21,8 +21,6 @@ from hushtable.registry import models as known_models
 from hushtable.testing.cases import Case, random_case
 from hushtable.testing.examples import model_examples
 from hushtable.testing.require import require
-
-__all__ = ["Guesses", "check_known_algorithm", "guesses"]
 
 
 @dataclass(frozen=True)

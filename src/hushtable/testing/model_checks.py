@@ -25,8 +25,6 @@ from hushtable.testing.brute import groups_of
 from hushtable.testing.cases import Case
 from hushtable.testing.require import require
 
-__all__ = ["check_all_of", "check_declaration", "check_monotone", "check_root", "check_score"]
-
 _LABELINGS = 12
 Groups = list[list[int]]
 

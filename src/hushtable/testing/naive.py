@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
@@ -23,14 +23,12 @@ from hushtable.release.forms.sets import Sets
 from hushtable.release.plan import Plan
 from hushtable.release.recode import published_in
 from hushtable.schema.columns import Kind, Missing, Role
-from hushtable.table.encoded import QuasiColumn
+from hushtable.table.coded_columns import QuasiColumn
 from hushtable.table.kernel_estimate import with_estimate
 from hushtable.table.reference import Reference
 from hushtable.table.stats import GroupStats, Histogram, Key
 from hushtable.testing.covers import cell_text, covered
 from hushtable.testing.require import require
-
-__all__ = ["check_representatives", "perfect_matchings", "possible_by_force", "recheck", "representative"]
 
 _Cells = tuple[Any, ...]
 
@@ -274,11 +272,11 @@ def _recheck_buckets(source: pa.Table, plan: Plan, release: Release) -> GroupSta
         there = source.column(name).take(pa.array(own)).to_pylist()
         require(published.column(name).to_pylist() == there, f"the cells of {name!r} were changed")
     people: dict[int, set[int]] = defaultdict(set)
-    told: dict[int, set[int]] = defaultdict(set)
+    linked: dict[int, set[int]] = defaultdict(set)
     for group, row, value in zip(published.column(-1).to_pylist(), rows, values, strict=True):
         people[group].add(row)
-        told[group].add(value)
-    require(people == told, "a group has sensitive values of other people")
+        linked[group].add(value)
+    require(people == linked, "a group has sensitive values of other people")
     require(sorted(people) == list(range(1, len(people) + 1)), "groups are not numbered 1, 2, ...")
     recount = _Recount(source, plan, release)
     weights = recount.weights()
@@ -290,9 +288,9 @@ def _recheck_buckets(source: pa.Table, plan: Plan, release: Release) -> GroupSta
     histograms = {}
     for key, own_codes in codes.items():
         counts = []
-        for group in sorted(told):
+        for group in sorted(linked):
             count: Counter[int] = Counter()
-            for row in told[group]:
+            for row in linked[group]:
                 count[own_codes[place[row]]] += weights[row]
             counts.append(count)
         histograms[key] = _histogram(counts, recount.encoded.unit)
@@ -314,27 +312,7 @@ def _check_reference(source: pa.Table, recount: _Recount, weights: list[int]) ->
         require(stated == dict(count), f"the reference miscounts {key[0]!r}")
 
 
-# Slow perfect matchings: twins of ``hushtable.release.matching``, which never builds more than one.
-
-
-def perfect_matchings(covers: Sequence[set[int]]) -> Iterator[tuple[int, ...]]:
-    """Yield every way to assign each record to one of the people that it covers, each person once.
-
-    Examples
-    --------
-    >>> list(perfect_matchings([{0, 1}, {0, 1, 2}, {2}]))
-    [(0, 1, 2), (1, 0, 2)]
-    """
-
-    def rest(record: int, free: frozenset[int]) -> Iterator[tuple[int, ...]]:
-        if record == len(covers):
-            yield ()
-            return
-        for person in sorted(covers[record] & free):
-            for more in rest(record + 1, free - {person}):
-                yield (person, *more)
-
-    yield from rest(0, frozenset(range(len(covers))))
+# A slow perfect matching: the twin of ``hushtable.release.judge``.
 
 
 def possible_by_force(covers: Sequence[set[int]]) -> list[set[int]]:

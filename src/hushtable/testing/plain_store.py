@@ -23,8 +23,6 @@ from hushtable.table.coins import Coins, table_digest
 from hushtable.table.encoded import EncodedTable
 from hushtable.table.stats import Key
 
-__all__ = ["PlainGroups", "PlainStore", "PlainTuples"]
-
 _Row = tuple[tuple[int, ...], tuple[int, ...]]
 
 

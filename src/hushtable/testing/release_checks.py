@@ -18,8 +18,6 @@ from hushtable.testing.cases import Case
 from hushtable.testing.naive import recheck
 from hushtable.testing.require import require
 
-__all__ = ["Answer", "check_infeasible", "check_missing", "check_release", "refuses_unknown"]
-
 
 class Answer(Enum):
     """How a run ended."""
@@ -38,7 +36,11 @@ def check_release(
     ``Infeasible``, ``NotFound``, a declared ``IncompatibleError`` and the refusal of a column without any known value
     are valid answers; any other error is raised.
     """
-    case = case.suited(algorithm)
+    found = _checked(models, algorithm, case.suited(algorithm), suppression)
+    return found if isinstance(found, Answer) else Answer.RELEASED
+
+
+def _checked(models: Sequence[PrivacyModel], algorithm: Algorithm, case: Case, suppression: float) -> Release | Answer:
     try:
         plan = case.plan(models, algorithm, suppression=suppression)
     except IncompatibleError as error:
@@ -56,7 +58,7 @@ def check_release(
     stats = recheck(case.table, plan, release)
     require(release.verification.ok, "a release was returned that its own verification rejects")
     require(release.verification.classes == len(stats), "the verifier counts other classes than the cells show")
-    return Answer.RELEASED
+    return release
 
 
 def refuses_unknown(error: DataError, case: Case) -> bool:
@@ -78,11 +80,12 @@ def check_infeasible(
     about people whom no class covers.
     """
     case = case.suited(algorithm)
-    answer = check_release(models, algorithm, case, suppression=suppression)
-    if answer is Answer.INCOMPATIBLE:
-        return answer
+    found = _checked(models, algorithm, case, suppression)
+    if found is Answer.INCOMPATIBLE:
+        return found
     plan = case.plan(models, algorithm, suppression=suppression)
-    problem = local.problem_of(case.table, plan)
+    problem = local.problem_of(case.table, plan) if isinstance(found, Answer) else found.problem
+    answer = found if isinstance(found, Answer) else Answer.RELEASED
     possible = satisfiable(problem)
     require(not (possible and answer is Answer.INFEASIBLE), f"{models} are called infeasible, but a partition exists")
     require(possible or answer is not Answer.RELEASED, f"{models} are released, but no partition satisfies them")
@@ -113,13 +116,13 @@ def check_missing(models: Sequence[PrivacyModel], algorithm: Algorithm, case: Ca
             require(error.hint, "a gap was refused without a remedy")
             return Answer.INCOMPATIBLE
         raise AssertionError("'missing: error' let a table with gaps pass")
-    answer = check_release(models, algorithm, case)
-    if answer is Answer.RELEASED:
-        release = local.run(case.table, plan)
-        require(release.table.num_rows == case.table.num_rows, "records with gaps were dropped silently")
-        if algorithm.recoding is not Recoding.CENTROID:
-            _check_gaps(case.table, release)
-    return answer
+    release = _checked(models, algorithm, case, 0.0)
+    if isinstance(release, Answer):
+        return release
+    require(release.table.num_rows == case.table.num_rows, "records with gaps were dropped silently")
+    if algorithm.recoding is not Recoding.CENTROID:
+        _check_gaps(case.table, release)
+    return Answer.RELEASED
 
 
 def _check_gaps(source: pa.Table, release: Release) -> None:

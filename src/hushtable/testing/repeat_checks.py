@@ -29,8 +29,6 @@ from hushtable.testing.cases import Case
 from hushtable.testing.release_checks import Answer
 from hushtable.testing.require import require
 
-__all__ = ["check_frames", "check_kernels", "check_orders", "check_same_bytes", "check_saved", "forced_kernels"]
-
 
 @contextlib.contextmanager
 def forced_kernels(*, compiled: bool) -> Iterator[None]:

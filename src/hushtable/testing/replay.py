@@ -20,11 +20,9 @@ from hushtable.engines import local
 from hushtable.release.guard import Guard
 from hushtable.release.plan import Plan
 from hushtable.release.recode import Recoded
+from hushtable.table.coded_columns import QuasiColumn
 from hushtable.table.coins import Coins
-from hushtable.table.encoded import QuasiColumn
 from hushtable.testing.require import require
-
-__all__ = ["COINS", "Decisions", "Incomparable", "by_content"]
 
 COINS = Coins(b"the coins of both worlds")
 """The coins of guards, the same for every table."""

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-__all__ = ["require"]
-
 
 def require(condition: object, message: str) -> None:
     """Raise ``AssertionError`` with the message unless the condition holds.

@@ -24,8 +24,6 @@ from hushtable.testing.plain_store import PlainGroups, PlainStore, PlainTuples
 from hushtable.testing.release_checks import Answer
 from hushtable.testing.require import require
 
-__all__ = ["check_store"]
-
 
 def check_store(
     models: Sequence[PrivacyModel],

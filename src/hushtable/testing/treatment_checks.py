@@ -1,7 +1,11 @@
-"""The contract of every treatment: one value per row, independent of row order, random only by secret coins."""
+"""The contract of every treatment: one value per row, independent of row order, random only by secret coins.
+
+If it declares that it treats records one by one, no record's value affects another's.
+"""
 
 from __future__ import annotations
 
+import datetime
 import os
 import tempfile
 from collections.abc import Iterator
@@ -16,16 +20,19 @@ from hushtable import rng
 from hushtable.errors import IncompatibleError
 from hushtable.io.secret import LENGTH, SECRET
 from hushtable.schema.columns import Kind, Role
+from hushtable.table.coins import Coins
 from hushtable.table.plan import ColumnPlan, TablePlan
 from hushtable.testing.require import require
-from hushtable.treatments.base import Treatment
+from hushtable.treatments.base import Given, Treatment
 from hushtable.treatments.treating import prepared, treated
-
-__all__ = ["check_treatment", "treatable"]
 
 COLUMN = "treated"
 _ROWS = 60
 _ORDER = ("low", "middle", "high", "top")
+_UNUSUAL = {
+    Kind.NUMERIC: 1_000_000, Kind.DATE: datetime.date(1850, 2, 3), Kind.NOMINAL: "v999999", Kind.ORDINAL: "top",
+}  # fmt: skip
+"""A value that changes what follows from all values of a column."""
 
 
 def check_treatment(treatment: Treatment | type[Treatment], *, seed: int = 0) -> int:
@@ -62,6 +69,8 @@ def check_treatment(treatment: Treatment | type[Treatment], *, seed: int = 0) ->
         if kind in built.kinds:
             for missing in (False, True):
                 _check_kind(built, kind, seed + missing, missing)
+            if built.record_by_record:
+                _check_alone(built, kind, seed)
         else:
             _check_refused(built, kind, seed)
     return len(built.kinds)
@@ -123,6 +132,20 @@ def _check_kind(treatment: Treatment, kind: Kind, seed: int, missing: bool) -> N
     if not treatment.draws:
         pairs = set(zip(before.to_pylist(), after.to_pylist(), strict=True))
         require(len(pairs) == len(set(before.to_pylist())), f"{name} publishes equal values differently")
+
+
+def _check_alone(treatment: Treatment, kind: Kind, seed: int) -> None:
+    table, plan = treatable(kind, seed, treatment)
+    values = table.column(COLUMN)
+    found = []
+    for first in (values[0].as_py(), _UNUSUAL[kind]):
+        changed = pa.array([first, *values.to_pylist()[1:]], values.type)
+        now = table.set_column(table.column_names.index(COLUMN), COLUMN, changed)
+        read = {column.name: prepared(now, column, plan) for column in plan.columns}
+        others = {name: read[name] for name in treatment.reads(plan.entity)}
+        given = Given(read[COLUMN], others, np.arange(table.num_rows), Coins(b"contract"), plan.entity)
+        found.append(treatment.treat(given).to_pylist()[1:])
+    require(found[0] == found[1], f"{treatment.name} of a {kind} column lets one record's value affect the others")
 
 
 def _check_refused(treatment: Treatment, kind: Kind, seed: int) -> None:

@@ -177,6 +177,9 @@ class Treatment(Parametrised, ABC):
         Whether columns with equal settings are treated with the same coins, and so move together.
     per_person : bool
         Whether all rows of one person are treated in the same way.
+    record_by_record : bool
+        Whether a record's published value depends on no other record's value. Otherwise, published values would reveal
+        those of suppressed records, so suppression is refused.
     """
 
     promise: ClassVar[str] = ""
@@ -185,6 +188,7 @@ class Treatment(Parametrised, ABC):
     coarsens: ClassVar[bool] = False
     joint: ClassVar[bool] = False
     per_person: ClassVar[bool] = False
+    record_by_record: ClassVar[bool] = False
 
     @property
     def draws(self) -> bool:

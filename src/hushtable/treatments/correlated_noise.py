@@ -24,8 +24,6 @@ from hushtable.params import Positive
 from hushtable.schema.columns import Kind
 from hushtable.treatments.base import Given, Treatment, covariance
 
-__all__ = ["CorrelatedNoise", "triangular"]
-
 
 @dataclass(frozen=True)
 class CorrelatedNoise(Treatment):

@@ -21,8 +21,6 @@ from hushtable.schema.columns import Kind
 from hushtable.treatments.base import Given, Treatment
 from hushtable.treatments.keyed import Keyed
 
-__all__ = ["DateShift"]
-
 
 @dataclass(frozen=True)
 class DateShift(Keyed, Treatment):
@@ -57,6 +55,7 @@ class DateShift(Keyed, Treatment):
     )
     kinds: ClassVar[frozenset[Kind]] = frozenset({Kind.DATE})
     per_person: ClassVar[bool] = True
+    record_by_record: ClassVar[bool] = True
 
     def reads(self, entity: str | None) -> tuple[str, ...]:
         """Return the column that identifies each row's person."""

@@ -11,8 +11,6 @@ from hushtable.io.secret import keyed_hash, load_secret
 from hushtable.params import Parametrised
 from hushtable.treatments.base import Given
 
-__all__ = ["Keyed"]
-
 
 @dataclass(frozen=True)
 class Keyed(Parametrised):

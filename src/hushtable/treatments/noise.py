@@ -19,8 +19,6 @@ from hushtable.params import Positive
 from hushtable.schema.columns import Kind
 from hushtable.treatments.base import Given, Treatment, spread
 
-__all__ = ["Noise"]
-
 
 @dataclass(frozen=True)
 class Noise(Treatment):

@@ -28,8 +28,6 @@ from hushtable.arrays import IntArray
 from hushtable.params import Between
 from hushtable.treatments.base import Given, Treatment
 
-__all__ = ["Pram"]
-
 
 @dataclass(frozen=True)
 class Pram(Treatment):

@@ -35,8 +35,6 @@ from hushtable.schema.columns import Kind, Role
 from hushtable.treatments.base import Given, Treatment
 from hushtable.treatments.keyed import Keyed
 
-__all__ = ["Pseudonym", "feistel", "permuted"]
-
 ROUNDS = 10
 LEAST = 1_000_000
 """Number of values of a shape below which a permutation could be listed."""
@@ -76,6 +74,7 @@ class Pseudonym(Keyed, Treatment):
     kinds: ClassVar[frozenset[Kind]] = frozenset({Kind.NOMINAL})
     roles: ClassVar[frozenset[Role]] = frozenset({Role.PSEUDONYM})
     per_person: ClassVar[bool] = True
+    record_by_record: ClassVar[bool] = True
 
     def treat(self, given: Given) -> pa.Array:
         """Replace the values."""

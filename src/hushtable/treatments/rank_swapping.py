@@ -24,8 +24,6 @@ from hushtable.params import Between
 from hushtable.schema.columns import Kind
 from hushtable.treatments.base import Given, Treatment
 
-__all__ = ["RankSwapping", "swap_ranks"]
-
 
 @dataclass(frozen=True)
 class RankSwapping(Treatment):

@@ -20,8 +20,6 @@ import pyarrow as pa
 from hushtable.params import Between
 from hushtable.treatments.base import Given, Treatment
 
-__all__ = ["RecordSwapping"]
-
 
 @dataclass(frozen=True)
 class RecordSwapping(Treatment):

@@ -21,8 +21,6 @@ from hushtable.params import Positive
 from hushtable.schema.columns import Kind
 from hushtable.treatments.base import Given, Treatment
 
-__all__ = ["Rounding"]
-
 
 @dataclass(frozen=True)
 class Rounding(Treatment):
@@ -50,6 +48,7 @@ class Rounding(Treatment):
     promise: ClassVar[str] = "Guarantees that a published number is a multiple of the base, and nothing else."
     kinds: ClassVar[frozenset[Kind]] = frozenset({Kind.NUMERIC})
     coarsens: ClassVar[bool] = True
+    record_by_record: ClassVar[bool] = True
 
     @property
     def draws(self) -> bool:

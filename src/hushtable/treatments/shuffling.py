@@ -29,8 +29,6 @@ from hushtable.schema.columns import Kind
 from hushtable.schema.prepare import Prepared
 from hushtable.treatments.base import Given, Treatment, covariance, spread
 
-__all__ = ["Shuffling", "solved"]
-
 
 @dataclass(frozen=True)
 class Shuffling(Treatment):

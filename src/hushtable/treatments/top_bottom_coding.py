@@ -19,8 +19,6 @@ from hushtable.errors import ParameterError
 from hushtable.schema.columns import Kind
 from hushtable.treatments.base import Given, Treatment
 
-__all__ = ["TopBottomCoding"]
-
 
 @dataclass(frozen=True)
 class TopBottomCoding(Treatment):
@@ -49,6 +47,7 @@ class TopBottomCoding(Treatment):
     )
     kinds: ClassVar[frozenset[Kind]] = frozenset({Kind.NUMERIC})
     coarsens: ClassVar[bool] = True
+    record_by_record: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         super().__post_init__()

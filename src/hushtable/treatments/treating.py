@@ -22,8 +22,6 @@ from hushtable.table.plan import ColumnPlan, TablePlan, check_columns
 from hushtable.table.ranks import dense_ranks, rest_rank
 from hushtable.treatments.base import Given, Treatment
 
-__all__ = ["looked_up", "prepared", "ready", "treated", "treatments_of"]
-
 
 def treatments_of(plan: TablePlan) -> Iterator[tuple[ColumnPlan, Treatment]]:
     """Yield every treatment of a plan with its column."""

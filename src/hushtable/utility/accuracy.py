@@ -20,8 +20,6 @@ from typing import Annotated, ClassVar, Literal
 from hushtable.utility.base import Comparison
 from hushtable.utility.classification import CLASSIFIERS, DEFAULT_CLASSIFIER, ClassificationMeasure
 
-__all__ = ["Accuracy"]
-
 
 @dataclass(frozen=True)
 class Accuracy(ClassificationMeasure):

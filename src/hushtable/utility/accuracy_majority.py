@@ -19,8 +19,6 @@ import numpy as np
 from hushtable.utility.base import Comparison
 from hushtable.utility.classification import ClassificationMeasure
 
-__all__ = ["AccuracyMajority"]
-
 
 @dataclass(frozen=True)
 class AccuracyMajority(ClassificationMeasure):

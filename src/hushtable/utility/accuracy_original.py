@@ -17,8 +17,6 @@ from typing import Annotated, ClassVar, Literal
 from hushtable.utility.base import Comparison
 from hushtable.utility.classification import CLASSIFIERS, DEFAULT_CLASSIFIER, ClassificationMeasure
 
-__all__ = ["AccuracyOriginal"]
-
 
 @dataclass(frozen=True)
 class AccuracyOriginal(ClassificationMeasure):

@@ -15,8 +15,6 @@ from typing import ClassVar
 from hushtable.table.losses import average_class_size
 from hushtable.utility.base import Comparison, Measure
 
-__all__ = ["AverageClassSize"]
-
 
 @dataclass(frozen=True)
 class AverageClassSize(Measure):

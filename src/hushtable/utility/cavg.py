@@ -16,8 +16,6 @@ from typing import ClassVar
 
 from hushtable.utility.base import Comparison, Measure
 
-__all__ = ["NormalisedClassSize"]
-
 
 @dataclass(frozen=True)
 class NormalisedClassSize(Measure):

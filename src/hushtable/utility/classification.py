@@ -24,19 +24,8 @@ from hushtable.params import Between
 from hushtable.release.comparison import RowComparison
 from hushtable.release.forms.base import Cells
 from hushtable.schema.columns import Kind
-from hushtable.table.coded_columns import scaled_numbers
-from hushtable.table.encoded import SensitiveColumn
+from hushtable.table.coded_columns import SensitiveColumn, scaled_numbers
 from hushtable.utility.base import Comparison, Measure
-
-__all__ = [
-    "CLASSIFIERS",
-    "DEFAULT_CLASSIFIER",
-    "MOST_VALUES",
-    "ClassificationMeasure",
-    "ColumnFeatures",
-    "Examples",
-    "Task",
-]
 
 CLASSIFIERS = {"tree": "a decision tree of depth 10 at most", "logistic": "logistic regression"}
 DEFAULT_CLASSIFIER: Literal["tree"] = "tree"

@@ -17,8 +17,6 @@ import numpy as np
 from hushtable.table.losses import discernibility, squared_sizes
 from hushtable.utility.base import Comparison, Measure
 
-__all__ = ["Discernibility"]
-
 
 @dataclass(frozen=True)
 class Discernibility(Measure):

@@ -17,8 +17,6 @@ from typing import ClassVar
 
 from hushtable.utility.base import Comparison, Measure
 
-__all__ = ["DistortionRatio"]
-
 
 @dataclass(frozen=True)
 class DistortionRatio(Measure):

@@ -12,9 +12,8 @@ from hushtable.release.comparison import RowComparison
 from hushtable.release.forms.base import of_groups
 from hushtable.release.forms.nodes import Nodes
 from hushtable.schema.columns import Kind
-from hushtable.table.encoded import EncodedTable, QuasiColumn, SensitiveColumn
-
-__all__ = ["example"]
+from hushtable.table.coded_columns import QuasiColumn, SensitiveColumn
+from hushtable.table.encoded import EncodedTable
 
 
 def example() -> RowComparison:

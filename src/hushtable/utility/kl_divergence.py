@@ -27,8 +27,6 @@ from hushtable.release.forms.base import Cells
 from hushtable.utility.base import Comparison, Measure
 from hushtable.utility.ncp import ncp_of_columns
 
-__all__ = ["KLDivergence", "Trie", "covered_tuples"]
-
 
 @dataclass(frozen=True)
 class KLDivergence(Measure):

@@ -18,8 +18,6 @@ from hushtable.table.losses import of_log_ncp, to_log_ncp
 from hushtable.utility.base import Comparison, Measure
 from hushtable.utility.ncp import ncp_of_columns
 
-__all__ = ["Loss"]
-
 
 @dataclass(frozen=True)
 class Loss(Measure):

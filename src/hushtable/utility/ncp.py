@@ -20,8 +20,6 @@ from hushtable.arrays import FloatArray
 from hushtable.table.losses import ncp
 from hushtable.utility.base import Comparison, Measure
 
-__all__ = ["Ncp", "ncp_of_columns"]
-
 
 def ncp_of_columns(comparison: Comparison) -> FloatArray:
     """Return the NCP of every quasi-identifier.

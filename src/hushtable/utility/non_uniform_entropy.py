@@ -18,9 +18,8 @@ from typing import Annotated, ClassVar
 
 import numpy as np
 
+from hushtable.table.losses import lost_bits
 from hushtable.utility.base import Comparison, Measure
-
-__all__ = ["NonUniformEntropy"]
 
 
 @dataclass(frozen=True)
@@ -46,17 +45,16 @@ class NonUniformEntropy(Measure):
     name: ClassVar[str] = "non-uniform-entropy"
 
     def compute(self, comparison: Comparison) -> float:
-        """Add differences of logarithms value by value, so that an unchanged table gives exactly 0."""
+        """Add bits value by value, so that an unchanged table gives exactly 0."""
         n, removed, everything = comparison.n, 0.0, 0.0
         for j, cells in enumerate(comparison.cells):
             values = comparison.values(j)
             counts = values.counts(cells.column.coded.size)
             # the last entry serves cell -1: suppressed
-            published = np.append(np.log2(np.maximum(cells.covered(counts), 1)), np.log2(n))
-            original = np.log2(np.maximum(counts, 1))
+            published = np.append(cells.covered(counts), n)[values.cell]
             # sorted, so that the sum does not depend on the order of the classes
-            removed += float(np.sort(values.records * (published[values.cell] - original[values.code])).sum())
-            everything += float((counts * (np.log2(n) - original)).sum())
+            removed += float(np.sort(values.records * lost_bits(published, counts[values.code])).sum())
+            everything += float((counts * lost_bits(np.full(len(counts), n), counts)).sum())
         if self.bits:
             return removed
         return removed / everything if everything > 0 else 0.0

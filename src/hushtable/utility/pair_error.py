@@ -26,8 +26,6 @@ from hushtable.arrays import AnyArray, FloatArray, IntArray
 from hushtable.params import AtLeast
 from hushtable.utility.base import Comparison, Measure
 
-__all__ = ["PairError"]
-
 _BINS = 10
 
 

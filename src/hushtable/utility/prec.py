@@ -19,8 +19,6 @@ import numpy as np
 from hushtable.table.losses import lost_precision
 from hushtable.utility.base import Comparison, Measure
 
-__all__ = ["Prec"]
-
 
 @dataclass(frozen=True)
 class Prec(Measure):

@@ -33,8 +33,6 @@ from hushtable.arrays import AnyArray, FloatArray
 from hushtable.params import AtLeast, Between
 from hushtable.utility.base import Comparison, Measure
 
-__all__ = ["Query", "QueryError", "answer", "draw_queries", "true_counts"]
-
 Query: TypeAlias = tuple[tuple[int, int, int], ...]
 """For each queried column: its position among the quasi-identifiers, the least and the greatest code."""
 

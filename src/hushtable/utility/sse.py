@@ -27,8 +27,6 @@ from hushtable.release.forms.base import Cells
 from hushtable.table.coded_columns import scaled_numbers
 from hushtable.utility.base import Comparison, Measure
 
-__all__ = ["SquaredError"]
-
 
 @dataclass(frozen=True)
 class SquaredError(Measure):

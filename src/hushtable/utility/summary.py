@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from hushtable.parallel import each
 from hushtable.registry import measures
 from hushtable.utility.base import Comparison, Measured
-
-__all__ = ["measure_all", "summary_measures"]
 
 _MANY = 10_000
 """Number of classes from which on measures are taken by all cores."""
@@ -56,8 +55,4 @@ def measure_all(comparison: Comparison, names: Sequence[str] | None = None) -> d
         measure = chosen[name]
         return Measured(float(measure.compute(comparison)), measure.about(comparison))
 
-    if comparison.n_classes < _MANY:
-        return {name: measured(name) for name in chosen}
-    from hushtable.parallel import each  # small releases need no threads
-
-    return dict(zip(chosen, each(measured, chosen), strict=True))
+    return dict(zip(chosen, each(measured, chosen, many=comparison.n_classes >= _MANY), strict=True))

@@ -14,8 +14,6 @@ from typing import ClassVar
 
 from hushtable.utility.base import Comparison, Measure
 
-__all__ = ["TreatmentChange"]
-
 
 @dataclass(frozen=True)
 class TreatmentChange(Measure):

@@ -14,9 +14,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Annotated, ClassVar
 
-from hushtable.utility.base import Comparison, Measure
+import numpy as np
 
-__all__ = ["WangLoss"]
+from hushtable.table.losses import wang_loss
+from hushtable.utility.base import Comparison, Measure
 
 
 @dataclass(frozen=True)
@@ -42,10 +43,10 @@ class WangLoss(Measure):
     name: ClassVar[str] = "wang-loss"
 
     def compute(self, comparison: Comparison) -> float:
-        """Count leaves as integers, divide once per column."""
+        """Add a cell that covers everything for the suppressed records."""
         loss = 0.0
         for j, cells in enumerate(comparison.cells):
-            size = cells.column.coded.size
-            lost = int(((cells.leaves - 1) * comparison.cell_records(j)).sum()) + comparison.n_suppressed * (size - 1)
-            loss += lost / size
+            coded = cells.column.coded
+            leaves = np.append(cells.leaves, coded.size)
+            loss += wang_loss(coded, leaves, np.append(comparison.cell_records(j), comparison.n_suppressed))
         return loss if self.total else loss / (comparison.n * len(comparison.cells))

@@ -150,9 +150,9 @@ def test_a_column_is_treated(page, base):
     go(page, base, "protect")
     page.get_by_text("No problems found").wait_for()
     page.get_by_text("Treatments of columns", exact=True).first.click()
-    choose(page, "Treatments of columns: age", "rank-swapping")
-    put(page.get_by_label("window", exact=True), "0.2")
-    page.get_by_text("Its values are treated by rank-swapping").first.wait_for()
+    choose(page, "Treatments of columns: age", "rounding")
+    put(page.get_by_label("base *", exact=True), "5")
+    page.get_by_text("Its values are treated by rounding").first.wait_for()
     page.reload()
-    page.get_by_text("Guarantees nothing: a published value may be").first.wait_for()
-    assert page.get_by_label("window", exact=True).input_value() == "0.2"
+    page.get_by_text("Guarantees that a published number is a multiple").first.wait_for()
+    assert page.get_by_label("base *", exact=True).input_value() == "5"

@@ -1,4 +1,4 @@
-"""The studio in a browser: runs and comparisons that are begun, watched, cancelled and interrupted."""
+"""The studio in a browser: runs and comparisons that are begun, watched, canceled and interrupted."""
 
 from __future__ import annotations
 
@@ -105,7 +105,7 @@ def test_a_run_is_cancelled(page, base):
     go(page, base, "run")
     page.get_by_role("button", name="Start a run").click()
     page.get_by_role("button", name="Cancel the run").click()
-    page.get_by_text("cancelled", exact=True).first.wait_for()
+    page.get_by_text("canceled", exact=True).first.wait_for()
     page.reload()
     page.get_by_text("Runs without a release").wait_for()
     assert page.get_by_text("Release 1:").count() == 0

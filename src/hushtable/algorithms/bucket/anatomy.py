@@ -49,8 +49,6 @@ from hushtable.kernels.grouping import number_rows
 from hushtable.models.base import Monotone, Stat
 from hushtable.models.compose import AllOf
 
-__all__ = ["Anatomy"]
-
 
 @dataclass(frozen=True)
 class Anatomy(Algorithm):

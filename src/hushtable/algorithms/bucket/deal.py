@@ -7,8 +7,6 @@ import numpy as np
 from hushtable.algorithms.base import Partition, Problem
 from hushtable.arrays import IntArray
 
-__all__ = ["deal", "deal_until"]
-
 _GROWTH = 1.25
 """Factor by which groups grow if the models refuse them."""
 

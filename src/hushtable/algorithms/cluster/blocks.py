@@ -7,8 +7,6 @@ import numpy as np
 from hushtable.arrays import IntArray
 from hushtable.table.encoded import EncodedTable
 
-__all__ = ["cut_blocks"]
-
 
 def cut_blocks(table: EncodedTable, rows: IntArray, size: int) -> IntArray:
     """Return a block number for each of these rows: at most ``size`` rows in a block.

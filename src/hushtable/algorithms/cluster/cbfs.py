@@ -31,8 +31,6 @@ from hushtable.algorithms.cluster.microaggregation import Microaggregation, need
 from hushtable.algorithms.cluster.space import Space
 from hushtable.arrays import IntArray
 
-__all__ = ["Cbfs"]
-
 
 @dataclass(frozen=True)
 class Cbfs(Microaggregation):

@@ -14,10 +14,9 @@ import numpy as np
 from hushtable.arrays import AnyArray, IntArray
 from hushtable.kernels.members import CostTables, box_costs
 from hushtable.schema.columns import Cover
-from hushtable.table.encoded import SCALE, EncodedTable, QuasiColumn
+from hushtable.table.coded_columns import SCALE, QuasiColumn
+from hushtable.table.encoded import EncodedTable
 from hushtable.table.losses import ncp
-
-__all__ = ["CellCosts"]
 
 
 @dataclass(frozen=True)

@@ -13,8 +13,6 @@ from hushtable.kernels.metric import Metric
 from hushtable.models.compose import AllOf
 from hushtable.table.stats import GroupStats
 
-__all__ = ["centroids", "labels_of", "stats_of", "worst_groups"]
-
 SHARE = 64
 """If only the table as a whole fails, one in this many groups is merged at a time."""
 

@@ -36,12 +36,10 @@ from hushtable.algorithms.base import Problem
 from hushtable.algorithms.cluster.groups import labels_of, stats_of
 from hushtable.algorithms.cluster.mdav import mdav_groups
 from hushtable.algorithms.cluster.microaggregation import Microaggregation, needed_units
-from hushtable.algorithms.cluster.sensitivity import check_sensitivity
+from hushtable.algorithms.cluster.p_first import check_sensitivity
 from hushtable.algorithms.cluster.space import Space
 from hushtable.arrays import IntArray
 from hushtable.kernels.unassigned import Remaining
-
-__all__ = ["KFirst"]
 
 BATCH = 16
 """Number of groups of a run to evaluate at a time."""

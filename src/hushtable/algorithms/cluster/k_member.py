@@ -59,8 +59,6 @@ from hushtable.params import AtLeast
 from hushtable.schema.columns import Cover
 from hushtable.table.stats import GroupStats
 
-__all__ = ["Growth", "KMember"]
-
 
 @dataclass(frozen=True)
 class KMember(Refinable):

@@ -23,8 +23,6 @@ from hushtable.models.base import Monotone
 from hushtable.models.compose import AllOf
 from hushtable.table.stats import GroupStats
 
-__all__ = ["Clusters", "join_rows", "merge_until_satisfied", "without_costly"]
-
 BLOCK = 8192
 """Number of records whose groups a leftover record considers when a group is dissolved."""
 

@@ -41,8 +41,6 @@ from hushtable.algorithms.cluster.space import Space
 from hushtable.arrays import IntArray
 from hushtable.kernels.unassigned import Remaining
 
-__all__ = ["Mdav", "mdav_groups"]
-
 TURN = 64
 """Number of groups between progress reports."""
 

@@ -40,8 +40,6 @@ from hushtable.algorithms.cluster.space import Space
 from hushtable.arrays import FloatArray, IntArray
 from hushtable.kernels.metric import squared_distances
 
-__all__ = ["Mst", "divided"]
-
 
 @dataclass(frozen=True)
 class Mst(Microaggregation):

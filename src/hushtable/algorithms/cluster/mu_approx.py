@@ -51,8 +51,6 @@ from hushtable.algorithms.cluster.space import Space
 from hushtable.arrays import IntArray
 from hushtable.kernels.scan import scan_nearest
 
-__all__ = ["MuApprox"]
-
 Tree: TypeAlias = dict[int, list[int]]
 """Neighbors of each record; a number below 0 joins branches of a record that belongs to another tree."""
 

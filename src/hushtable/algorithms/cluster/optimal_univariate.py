@@ -40,8 +40,6 @@ from hushtable.kernels.univariate import best_runs
 from hushtable.schema.columns import Kind, Role
 from hushtable.table.plan import TablePlan
 
-__all__ = ["OptimalUnivariate"]
-
 
 @dataclass(frozen=True)
 class OptimalUnivariate(Microaggregation):

@@ -43,15 +43,13 @@ import numpy as np
 from hushtable.algorithms.base import Problem, Reads
 from hushtable.algorithms.cluster.mdav import TURN
 from hushtable.algorithms.cluster.microaggregation import Microaggregation, needed_units
-from hushtable.algorithms.cluster.sensitivity import check_sensitivity
 from hushtable.algorithms.cluster.space import Space
 from hushtable.algorithms.kinds import Kinds, add_groups
 from hushtable.arrays import BoolArray, IntArray
+from hushtable.errors import Infeasible
 from hushtable.kernels.unassigned import Remaining
-from hushtable.models.base import SensitiveModel
+from hushtable.models.base import SensitiveModel, Stat
 from hushtable.table.stats import GroupStats
-
-__all__ = ["PFirst"]
 
 
 @dataclass(frozen=True)
@@ -149,3 +147,23 @@ class _Growth:
             if chosen >= 0:
                 return chosen
         return self.left.nearest(seed)[0]
+
+
+def check_sensitivity(problem: Problem) -> None:
+    """Refuse p > k before any work, if the models have both; the models themselves refuse too few values.
+
+    Raises
+    ------
+    Infeasible
+        In the paper's words.
+    """
+    counting = [m for m in problem.model.members if Stat.HISTOGRAM not in m.stats_needed()]
+    # a bound on risk requires sizes too, but is not a k that someone chose below p
+    sizes = [m.min_group_size() for m in counting if isinstance(getattr(m, "k", None), int)]
+    values = [p for m in problem.model.members if isinstance(p := getattr(m, "p", None), int)]
+    if sizes and values and max(values) > max(sizes):
+        raise Infeasible(
+            f"p-sensitive k-anonymity infeasible: p={max(values)} distinct values in classes of k={max(sizes)}.",
+            code="p-above-k",
+            hint=f"Raise k to {max(values)} or lower p to {max(sizes)}.",
+        )

@@ -19,10 +19,8 @@ from hushtable.arrays import FloatArray, IntArray
 from hushtable.errors import DataError
 from hushtable.kernels.metric import Metric
 from hushtable.schema.columns import Kind
-from hushtable.table.coded_columns import known_numbers, offsets_of
-from hushtable.table.encoded import EncodedTable, QuasiColumn
-
-__all__ = ["Scale", "Space"]
+from hushtable.table.coded_columns import QuasiColumn, known_numbers, offsets_of
+from hushtable.table.encoded import EncodedTable
 
 Scale: TypeAlias = Literal["standard", "range", "none"]
 

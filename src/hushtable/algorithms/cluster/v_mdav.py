@@ -39,8 +39,6 @@ from hushtable.kernels.metric import squared_distances
 from hushtable.kernels.unassigned import Remaining
 from hushtable.params import AtLeast
 
-__all__ = ["VMdav"]
-
 AHEAD = 256
 """Number of candidates for the next seeds."""
 

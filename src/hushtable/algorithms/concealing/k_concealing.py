@@ -78,10 +78,9 @@ from hushtable.params import AtLeast
 from hushtable.rng import exponential_quantiles
 from hushtable.table.coins import Coins
 from hushtable.table.encoded import EncodedTable
+from hushtable.table.losses import ncp_of_leaf
 from hushtable.table.plan import TablePlan
 from hushtable.table.stats import GroupStats, Histogram
-
-__all__ = ["KConcealing", "draw_matching"]
 
 BLOCK = 32_768
 """Maximum number of records in a block; crowds and neighbors stay within it."""
@@ -232,8 +231,7 @@ def _frequent(histogram: Histogram, sizes: IntArray) -> Histogram:
 
 def _weights(table: EncodedTable) -> IntArray:
     """Cost of each additional value in a cell, as in NCP."""
-    shares = [c.weight * _SCALE / max(c.coded.size - 1, 1) for c in table.quasi]
-    return np.round(shares).astype(np.int64)
+    return np.round([ncp_of_leaf(c.coded, c.weight * _SCALE) for c in table.quasi]).astype(np.int64)
 
 
 def _costs(codes: AnyArray, weights: IntArray, crowds: AnyArray) -> FloatArray:
@@ -469,7 +467,7 @@ def _matching(crowd: IntArray, person: IntArray, n: int, coins: Coins, turn: str
 def _half(crowd: IntArray, person: IntArray, coins: Coins, turn: str) -> BoolArray:
     """Keep every other edge of each cycle of paired edges."""
     lots = (coins.words(f"{turn}: {side}", len(crowd)) for side in ("crowds", "people"))
-    beside = [_paired(side, own).tolist() for side, own in zip((crowd, person), lots, strict=True)]
+    paired = [_paired(side, own).tolist() for side, own in zip((crowd, person), lots, strict=True)]
     colour = [-1] * len(crowd)
     cycle = [0] * len(crowd)
     n_cycles = 0
@@ -479,7 +477,7 @@ def _half(crowd: IntArray, person: IntArray, coins: Coins, turn: str) -> BoolArr
         edge, shade = first, 0
         while colour[edge] < 0:
             colour[edge], cycle[edge] = shade, n_cycles
-            edge = beside[shade][edge]
+            edge = paired[shade][edge]
             shade = 1 - shade
         n_cycles += 1
     chosen = coins.uniform(turn, n_cycles) < 0.5

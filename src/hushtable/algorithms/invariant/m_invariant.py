@@ -79,8 +79,6 @@ from hushtable.models.compose import AllOf
 from hushtable.table.coins import Coins
 from hushtable.table.stats import GroupStats, Histogram
 
-__all__ = ["FAKE", "MInvariant", "ValueBucket", "alone", "assign", "blocks", "deal", "divide", "eligible", "halve"]
-
 # Buckets of m-invariant republication: records whose classes all have one signature, and how they become classes.
 #
 # Records are identified by row number; ``FAKE`` is a counterfeit. Rows are given in secret order, and every other

@@ -42,8 +42,6 @@ from hushtable.algorithms.base import Partition, Problem
 from hushtable.algorithms.lattice.cuts import CutAlgorithm, CutGroups, CutTable
 from hushtable.arrays import IntArray
 
-__all__ = ["BottomUpGeneralization"]
-
 
 @dataclass(frozen=True)
 class BottomUpGeneralization(CutAlgorithm):

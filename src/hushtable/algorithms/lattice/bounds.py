@@ -16,13 +16,10 @@ from functools import cached_property
 
 import numpy as np
 
-from hushtable.algorithms.lattice.space import SearchSpace
-from hushtable.algorithms.lattice.tuples import Tuples
+from hushtable.algorithms.lattice.space import SearchSpace, Tuples
 from hushtable.algorithms.store import Rolled
 from hushtable.arrays import AnyArray, IntArray
 from hushtable.kernels.cubes import leaf_cube, small_group_units
-
-__all__ = ["forced_units", "project", "projectable"]
 
 MOST_KEYS = 2**21
 """Projections with more combinations of nodes are skipped: they cost more than they prune."""

@@ -13,8 +13,6 @@ from hushtable.algorithms.lattice.verdict import NodeVerdict
 from hushtable.arrays import AnyArray, BoolArray, FloatArray, IntArray
 from hushtable.kernels.cubes import related
 
-__all__ = ["Forecast", "Probe", "branch_and_bound"]
-
 PATIENCE = 48
 """Number of nodes evaluated before triples are projected: an easy search is over by then."""
 
@@ -38,6 +36,9 @@ ENOUGH = 512
 
 SOME = 192
 """With fewer open nodes, evaluating them is cheaper than triples, even for few tuples."""
+
+STALE = 0.97
+"""What counts as a medium bound is found again when at most this share of the nodes is still open."""
 
 SHORTEN = 0.7
 """The arrays are shortened to the open nodes when these make up this share."""
@@ -109,6 +110,7 @@ class _Open:
         self._probe: Probe | None = None
         self._limits: FloatArray | None = None
         self._limited_by = self._best = float("inf")
+        self._edges = float("inf"), -float("inf"), 0
         self._open = np.ones(len(self.nodes), dtype=np.bool_)
         self._keep(self._lost <= judge.budget)
 
@@ -216,12 +218,14 @@ class _Open:
         return int(places[np.argmin(self._place[places])])
 
     def _middling(self) -> int:
-        open_ = np.flatnonzero(self._open)
-        bound = self._bound[open_]
-        n = len(open_)
-        low, high = (3 * n) // 8, (5 * n) // 8
-        edges = np.partition(bound, (low, high))
-        middling = open_[(bound >= edges[low]) & (bound <= edges[high])]
+        bound, (low, high, n) = self._bound, self._edges
+        middling = np.flatnonzero((bound >= low) & (bound <= high))
+        if not len(middling) or len(self) < STALE * n:
+            # closed nodes have an infinite bound, so that the open ones come first
+            places = (3 * len(self)) // 8, (5 * len(self)) // 8
+            low, high = np.partition(bound, places)[list(places)].tolist()
+            self._edges = low, high, len(self)
+            middling = np.flatnonzero((bound >= low) & (bound <= high))
         reach = self._reach[middling]
         return self._first(middling[reach == reach.max()])
 

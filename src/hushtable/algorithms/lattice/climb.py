@@ -16,8 +16,6 @@ from hushtable.algorithms.lattice.judge import Judge
 from hushtable.algorithms.lattice.verdict import NodeVerdict
 from hushtable.arrays import IntArray
 
-__all__ = ["Limit", "climb"]
-
 
 @dataclass(frozen=True)
 class Limit:

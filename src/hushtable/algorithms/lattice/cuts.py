@@ -24,8 +24,6 @@ from hushtable.kernels.tuples import group_tuples
 from hushtable.table.losses import ncp
 from hushtable.table.stats import Histogram
 
-__all__ = ["CutAlgorithm", "CutGroups", "CutTable", "NodeTree"]
-
 
 @dataclass(frozen=True)
 class CutAlgorithm(Algorithm):

@@ -34,8 +34,6 @@ from hushtable.algorithms.lattice.judge import Judge
 from hushtable.algorithms.lattice.space import SearchSpace
 from hushtable.arrays import IntArray
 
-__all__ = ["Datafly", "distinct_values"]
-
 
 @dataclass(frozen=True)
 class Datafly(FullDomain):

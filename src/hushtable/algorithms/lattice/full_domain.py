@@ -14,8 +14,6 @@ from hushtable.algorithms.lattice.verdict import NodeVerdict
 from hushtable.arrays import AnyArray, IntArray
 from hushtable.errors import UsageError
 
-__all__ = ["MOST_NODES", "FullDomain", "Goal", "named_levels"]
-
 MOST_NODES = 2**22
 """Largest lattice to enumerate; takes 12 bytes of memory per node, and 2 bytes per node and column."""
 

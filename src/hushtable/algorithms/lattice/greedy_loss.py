@@ -43,8 +43,7 @@ from hushtable.algorithms.lattice.space import Grouping, SearchSpace
 from hushtable.arrays import BoolArray, FloatArray, IntArray
 from hushtable.models.base import Monotone
 from hushtable.models.compose import AllOf
-
-__all__ = ["GreedyLoss"]
+from hushtable.table.losses import wang_loss
 
 
 @dataclass(frozen=True)
@@ -139,7 +138,7 @@ class _Climb:
         units: IntArray = np.zeros(coded.size, dtype=np.int64)
         base = self.space.base
         np.add.at(units, base.columns[j, self.kept], base.units[self.kept])
-        return float(self.factor[j]) * int(((leaves - 1) * units).sum()) / coded.size
+        return wang_loss(coded, leaves, units, float(self.factor[j]))
 
     def suppress(self, lost: BoolArray) -> None:
         """Suppress tuples permanently."""

@@ -49,8 +49,6 @@ from hushtable.arrays import BoolArray, IntArray
 from hushtable.errors import IncompatibleError
 from hushtable.models.compose import AllOf
 
-__all__ = ["Incognito", "minimal_nodes"]
-
 MOST_PARTS = 2**24
 """Maximum number of level combinations, over all subsets of one size, for a subset phase."""
 

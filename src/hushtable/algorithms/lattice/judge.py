@@ -21,8 +21,6 @@ from hushtable.kernels.tuples import spread
 from hushtable.models.base import Stat
 from hushtable.table.stats import GroupStats
 
-__all__ = ["Evaluated", "Judge"]
-
 
 class Judge:
     """Evaluates nodes of one problem's lattice.
@@ -63,8 +61,6 @@ class Judge:
                 hint="Give 'population: file.csv' in the policy, or choose 'payout'.",
             )
         self._additive = additive(self._groupwise)
-        # records suppressed at a node are suppressed at every finer one
-        self._inherited = self._additive and not self._tablewise.members
         self.monotone = not not_monotone(problem.model, suppression=self.budget > 0)
         self.seen = Evaluated(self.space.d)
 
@@ -90,17 +86,15 @@ class Judge:
         node = np.asarray(node, dtype=np.int64)
         tuples = source or self.space.source(node)
         if isinstance(tuples, Tuples):
-            verdict = self._judge_sizes(node, tuples)
-            if verdict is None:
-                grouping, closes = self.space.group(node, tuples), self._closes(beat)
-                ruled_out = None if closes else self._ruled_out(node, grouping, beat)
-                if ruled_out is not None:
-                    return ruled_out
-                verdict = self._judge(node, grouping, closes=closes)
+            verdict = self._judge_sizes(node, tuples) or self._judge(node, self.space.group(node, tuples), beat)
         else:
             with closing(tuples.roll_up(node)) as groups:
-                verdict = self._judge_far(node, groups)
-        self.seen.add(verdict)
+                if groups.fits:
+                    verdict = self._judge(node, next(self.space.groups(node, groups)), beat)
+                else:
+                    verdict = self._judge_far(node, groups, beat)
+        if not (verdict.fits and verdict.value == float("inf")):
+            self.seen.add(verdict)
         return verdict
 
     def _closes(self, beat: float) -> bool:
@@ -110,39 +104,44 @@ class Judge:
             return True
         return bool(self.objective.bound(self.space.high[None], np.array([half]))[0] >= beat)
 
-    def _ruled_out(self, node: IntArray, grouping: Grouping, beat: float) -> NodeVerdict | None:
-        """The verdict on a node that is no better than ``beat`` even if only groups that are too small are lost."""
-        objective, sizes = self.objective, grouping.sizes
-        if not isinstance(objective, ClassObjective):
-            return None
-        facts = objective.facts(sizes, np.ones_like(sizes))
-        if objective.value_of(*facts) < beat:
-            return None
-        return NodeVerdict(node, True, facts[0], facts[0], len(sizes), float("inf"), objective.floor_of(*facts))
+    def _by_sizes(self, node: IntArray, sizes: IntArray, times: IntArray, beat: float) -> NodeVerdict:
+        """Return the verdict by sizes alone: a node that fits at infinite cost is ruled out."""
+        objective, n = self.objective, int(times.sum())
+        if isinstance(objective, ClassObjective):
+            small, squares, large = objective.facts(sizes, times)
+            floor = objective.floor_of(small, squares, large)
+            ruled_out = not self.by_size and objective.value_of(small, squares, large) >= beat
+        else:
+            small = int((sizes * times)[sizes < self.minimum].sum())
+            floor, ruled_out = objective.floor(sizes, times), False
+        fits = small <= self.budget and ruled_out and not self._closes(beat)
+        return NodeVerdict(node, fits, small, small, n, float("inf"), floor)
 
     def again(self, node: IntArray) -> NodeVerdict:
         """Evaluate a node that may have been evaluated before."""
         return self.seen.find(node) or self(node)
 
-    def _judge_far(self, node: IntArray, groups: Rolled) -> NodeVerdict:
+    def _judge_far(self, node: IntArray, groups: Rolled, beat: float) -> NodeVerdict:
         """Evaluate a node whose groups are elsewhere: by their sizes if that is enough, otherwise here."""
-        if groups.fits:
-            return self._judge(node, next(self.space.groups(node, groups)))
         sizes, times = groups.group_sizes()
-        small = int((sizes * times)[sizes < self.minimum].sum())
-        floor, n = self.objective.floor(sizes, times), int(times.sum())
-        if small > self.budget:
-            return NodeVerdict(node, False, small, small, n, float("inf"), floor)
-        units, forced, kept = 0, 0, times.copy()
-        gone = np.zeros(int(self.space.leaves.sum()), dtype=np.int64)
+        least = self._by_sizes(node, sizes, times, beat)
+        if least.fits or least.small > self.budget:
+            return least
+        closes = self._closes(beat)
+        units, small, kept = 0, 0, times.copy()
+        gone, inherited = np.zeros((2, int(self.space.leaves.sum())), dtype=np.int64)
         for grouping, stats, lost in self._lost_of(node, groups):
-            forced += self._forced(stats, lost & (stats.units >= self.minimum), 0)
+            large = stats.units >= self.minimum
+            forced = np.where(large, self._forced(stats, lost & large) if closes else 0, stats.units)
+            small += int(forced.sum())
             units += int(grouping.sizes[lost].sum())
             np.subtract.at(kept, np.searchsorted(sizes, grouping.sizes[lost]), 1)
-            gone += self.space.units_by_leaf(grouping, lost)
+            gone += self.space.units_by_leaf(grouping, np.where(lost, grouping.sizes, 0))
+            inherited += self.space.units_by_leaf(grouping, forced)
         fits = units <= self.budget and units < self.space.units
-        value, extras = self._value(node, sizes, kept, gone) if fits else (float("inf"), None)
-        return NodeVerdict(node, fits, units, small + forced, n, value, floor, extras)
+        value = self.objective.value(node, sizes, kept, gone) if fits else float("inf")
+        extras = self.objective.extras(node, inherited) if isinstance(self.objective, CellObjective) else None
+        return replace(least, fits=fits, lost=units, small=small, value=value, extras=extras)
 
     def _lost_of(self, node: IntArray, groups: Rolled) -> Iterator[tuple[Grouping, GroupStats, BoolArray]]:
         """Bring groups here, some at a time, and find those that violate a model; all models are groupwise."""
@@ -150,19 +149,20 @@ class Judge:
             stats = self._stats(grouping)
             yield grouping, stats, self._violating(stats)
 
-    def _forced(self, stats: GroupStats, lost: BoolArray, small: int) -> int:
-        """Units that every finer node has to suppress too: those of violating groups that no part can keep.
+    def _forced(self, stats: GroupStats, lost: BoolArray) -> IntArray:
+        """Units of each violating group that no part of it can keep: every finer node has to suppress them too.
 
-        Groups that satisfy the models may or may not violate them at a finer node, so they force nothing. ``small``
-        counts the units in groups that are too small, which is enough if nothing may be suppressed.
+        Groups that satisfy the models may or may not violate them at a finer node, so they force nothing.
         """
         if self._additive:
-            return int(stats.units[lost].sum())
-        if not self.budget:
-            return small
-        violating = stats.take(np.flatnonzero(lost))
-        kept = self._groupwise.keepable(violating, self.problem.reference)
-        return max(small, int((violating.units - np.minimum(kept, violating.units)).sum()))
+            return np.where(lost, stats.units, 0)
+        out = np.zeros(len(stats), dtype=np.int64)
+        if self.budget:
+            violating = np.flatnonzero(lost)
+            some = stats.take(violating)
+            kept = self._groupwise.keepable(some, self.problem.reference)
+            out[violating] = some.units - np.minimum(kept, some.units).astype(np.int64)
+        return out
 
     def _judge_sizes(self, node: IntArray, tuples: Tuples) -> NodeVerdict | None:
         """Evaluate a node by the sizes of its groups, if the models and the objective use nothing else."""
@@ -177,43 +177,51 @@ class Judge:
         value = objective.value_of(small, squares, large) if fits else float("inf")
         return NodeVerdict(node, fits, small, small, n, value, objective.floor_of(small, squares, large))
 
-    def _judge(self, node: IntArray, grouping: Grouping, *, closes: bool = True) -> NodeVerdict:
-        small = int(grouping.sizes[grouping.sizes < self.minimum].sum())
-        floor = self.objective.floor(grouping.sizes, np.ones_like(grouping.sizes))
-        if small > self.budget:
-            return NodeVerdict(node, False, small, small, len(grouping.sizes), float("inf"), floor)
+    def _judge(self, node: IntArray, grouping: Grouping, beat: float) -> NodeVerdict:
+        sizes = grouping.sizes
+        least = self._by_sizes(node, sizes, np.ones_like(sizes), beat)
+        if least.fits or least.small > self.budget:
+            return least
+        # groups that are too small are lost at every finer node, regardless of their values
+        forced = np.where(sizes < self.minimum, sizes, 0)
         if self._tablewise.members:
             stats = self._stats(grouping, node=node)
             lost = self._violating(stats)
-            small = self._forced(stats, lost, small)
+            forced = np.maximum(forced, self._forced(stats, lost))
             lost = self._worst_too(grouping, stats, lost)
         else:
-            # groups that are too small are lost, regardless of their values
-            large = np.flatnonzero(grouping.sizes >= self.minimum)
+            large = np.flatnonzero(sizes >= self.minimum)
             stats = self._stats(grouping, large)
             violating = self._violating(stats)
-            lost = grouping.sizes > 0
+            lost = sizes > 0
             lost[large[~violating]] = False
-            small += self._forced(stats, violating, 0) if closes else 0
-        units = int(grouping.sizes[lost].sum())
+            if self._closes(beat):
+                forced[large] = self._forced(stats, violating)
+        units, small = int(sizes[lost].sum()), int(forced.sum())
         fits = units <= self.budget and units < self.space.units and self._holds(stats, grouping, lost)
-        value, extras = float("inf"), None
-        if fits:
-            kept = grouping.sizes[~lost]
+        extras = self._extras(node, grouping, forced)
+        value = float("inf")
+        if fits and extras is not None and units == small and isinstance(self.objective, CellObjective):
+            # what is lost is what finer nodes inherit
+            value = self.objective.value_of(node, extras)
+        elif fits:
+            kept = sizes[~lost]
             by_class = isinstance(self.objective, ClassObjective)
-            gone = np.empty(0, dtype=np.int64) if by_class else self.space.units_by_leaf(grouping, lost)
+            gone = np.empty(0, np.int64) if by_class else self.space.units_by_leaf(grouping, np.where(lost, sizes, 0))
             crowds = self.space.stats(grouping).population if self.objective.by_population else None
-            value, extras = self._value(node, kept, np.ones_like(kept), gone, None if crowds is None else crowds[~lost])
-        return NodeVerdict(node, fits, units, small, len(grouping.sizes), value, floor, extras)
+            value = self.objective.value(
+                node, kept, np.ones_like(kept), gone, None if crowds is None else crowds[~lost]
+            )
+        return replace(least, fits=fits, lost=units, small=small, value=value, extras=extras)
 
-    def _value(
-        self, node: IntArray, sizes: IntArray, times: IntArray, gone: IntArray, crowds: IntArray | None = None
-    ) -> tuple[float, FloatArray | None]:
-        """The value of a node that fits, and the extra cost of its suppressed records, if finer nodes inherit it."""
+    def _extras(self, node: IntArray, grouping: Grouping, forced: IntArray) -> FloatArray | None:
+        """The extra cost of records that finer nodes have to suppress too, column by column.
+
+        The records of a group have the same cells here, so it does not matter which of them are suppressed.
+        """
         if not isinstance(self.objective, CellObjective):
-            return self.objective.value(node, sizes, times, gone, crowds), None
-        extras = self.objective.extras(node, gone)
-        return self.objective.value_of(node, extras), extras if self._inherited else None
+            return None
+        return self.objective.extras(node, self.space.units_by_leaf(grouping, forced))
 
     def _stats(self, grouping: Grouping, some: IntArray | None = None, node: IntArray | None = None) -> GroupStats:
         if self.model.stats_needed() == frozenset({Stat.SIZE}):

@@ -13,8 +13,6 @@ from __future__ import annotations
 from hushtable.models.base import Monotone, PrivacyModel, Stat
 from hushtable.models.compose import AllOf
 
-__all__ = ["additive", "not_monotone"]
-
 
 def not_monotone(model: AllOf, *, suppression: bool) -> list[PrivacyModel]:
     """Return the members that are not monotone in the lattice.

@@ -24,17 +24,17 @@ import numpy as np
 from hushtable.algorithms.lattice.space import SearchSpace
 from hushtable.arrays import AnyArray, FloatArray, IntArray
 from hushtable.errors import ParameterError, did_you_mean
+from hushtable.kernels.packing import charge
 from hushtable.table.losses import (
     average_class_size,
     discernibility,
+    lost_bits,
     lost_precision,
     ncp,
     of_log_ncp,
     squared_sizes,
     to_log_ncp,
 )
-
-__all__ = ["AMOUNTS", "OBJECTIVES", "CellObjective", "ClassObjective", "Objective", "objective_of"]
 
 
 class Objective(ABC):
@@ -197,19 +197,9 @@ class CellObjective(Objective):
 
     def extras(self, node: IntArray, gone: IntArray) -> FloatArray:
         """Increase of each column's mean due to the suppressed records."""
-        space, out, end = self.space, np.zeros(self.space.d), 0
-        if not gone.any():
-            return out
-        for j, (size, level) in enumerate(zip(space.leaves.tolist(), node.tolist(), strict=True)):
-            start, begin, end = int(space.starts[j, level]), end, end + size
-            above = space.lut[start : start + size]
-            # integers, so that the order of summation does not matter
-            units = np.bincount(above, weights=gone[begin:end], minlength=int(space.sizes[j, level]))
-            extra = np.zeros(len(units))
-            extra[above] = self.extra[start : start + size]
-            # summed from left to right, not pairwise, in every NumPy version
-            out[j] = np.cumsum(units * extra)[-1] / space.units
-        return out
+        space = self.space
+        at = space.starts[np.arange(space.d), node]
+        return np.asarray(charge(gone, space.lut, at, space.leaves, self.extra) / space.units)
 
     def value(
         self, node: IntArray, sizes: IntArray, times: IntArray, gone: IntArray, crowds: IntArray | None = None
@@ -283,25 +273,17 @@ class EntropyObjective(CellObjective):
         """Return the bits lost at a level."""
         coded = self.space.table.quasi[j].coded
         nodes = coded.levels[level]
-        total = np.bincount(nodes, weights=units)[nodes].astype(np.float64)
-        return self._bits(units, total)
+        return lost_bits(np.bincount(nodes, weights=units)[nodes], units)
 
     def lost_cost(self, j: int, units: FloatArray) -> FloatArray:
         """Return the bits lost at the root."""
-        return self._bits(units, np.full(len(units), units.sum()))
+        return lost_bits(np.full(len(units), units.sum()), units)
 
     def of_sum(self, total: FloatArray) -> FloatArray:
         """Sum of bits over the columns, relative to losing everything."""
         columns = np.arange(self.space.d)
         everything = float((self.means[columns, self.space.heights] * self.weights).sum())
         return total / everything if everything > 0 else total
-
-    @staticmethod
-    def _bits(units: FloatArray, total: FloatArray) -> FloatArray:
-        out = np.zeros(len(units))
-        some = units > 0
-        out[some] = np.log2(total[some] / units[some])
-        return out
 
 
 class ClassObjective(Objective):
@@ -317,9 +299,9 @@ class ClassObjective(Objective):
 
     def facts(self, sizes: IntArray, times: IntArray) -> tuple[int, int, int]:
         """Return the units in groups that are too small, the sum of the others' squared sizes, and their number."""
-        small = sizes < self.minimum
-        squares = squared_sizes(sizes[~small], times[~small])
-        return int((sizes * times)[small].sum()), squares, int(times[~small].sum())
+        large = sizes >= self.minimum
+        kept, often = sizes[large], times[large]
+        return int(sizes @ times) - int(kept @ often), squared_sizes(kept, often), int(often.sum())
 
     def value(
         self, node: IntArray, sizes: IntArray, times: IntArray, gone: IntArray, crowds: IntArray | None = None

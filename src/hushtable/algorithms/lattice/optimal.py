@@ -68,8 +68,6 @@ from hushtable.arrays import BoolArray, FloatArray, IntArray
 from hushtable.errors import ParameterError, did_you_mean
 from hushtable.params import AtLeast, Positive
 
-__all__ = ["MOST_JUDGED", "Optimal", "search_boxes"]
-
 MOST_JUDGED = 2000
 """Default number of nodes evaluated in a lattice too large to enumerate; smaller ones are searched completely."""
 

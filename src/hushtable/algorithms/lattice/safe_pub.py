@@ -64,10 +64,8 @@ from hushtable.kernels.grouping import count_rows, number_rows
 from hushtable.models.base import Monotone, Stat
 from hushtable.models.compose import AllOf
 from hushtable.schema.columns import Kind, Missing, Role
-from hushtable.table.encoded import QuasiColumn
+from hushtable.table.coded_columns import QuasiColumn
 from hushtable.table.plan import ColumnPlan, TablePlan
-
-__all__ = ["SafePub", "choose", "draw", "shared"]
 
 MOST_NODES = 100_000
 

@@ -40,8 +40,6 @@ from hushtable.algorithms.lattice.full_domain import FullDomain, Goal
 from hushtable.algorithms.lattice.judge import Judge
 from hushtable.algorithms.lattice.verdict import NodeVerdict
 
-__all__ = ["Samarati"]
-
 
 @dataclass(frozen=True)
 class Samarati(FullDomain):

@@ -7,23 +7,22 @@ of those. All look-up tables of all levels lie in one flat array, so evaluating 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing
+from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
 
-from hushtable.algorithms.lattice.tuples import Grouping, Tuples
 from hushtable.algorithms.store import Brought, Rolled
 from hushtable.arrays import AnyArray, BoolArray, IntArray
 from hushtable.errors import ParameterError, did_you_mean
-from hushtable.kernels.grouping import group_rows, histogram, number_rows
-from hushtable.kernels.packing import blocks_of, lost_units, pack_tuples
+from hushtable.kernels.cubes import leaf_cube
+from hushtable.kernels.grouping import number_rows, tally
+from hushtable.kernels.packing import blocks_of, leaf_units, pack_tuples
 from hushtable.kernels.tuples import group_tuples, size_facts
 from hushtable.table.encoded import EncodedTable
 from hushtable.table.stats import GroupStats, Histogram, Key
-
-__all__ = ["Grouping", "SearchSpace", "Tuples", "level_range"]
 
 MOST_SOURCES = 128
 """Number of rolled-up tables to keep as sources; each has at most 3/4 the size of the table it came from."""
@@ -138,8 +137,7 @@ class SearchSpace:
             return [self.root.cube((j,), [int(self.leaves[j])]).reshape(-1) for j in range(self.d)]
         key = ("leaves", tuple(self.keys))
         if key not in self.table.derived:
-            everyone = np.ones(len(self.base), dtype=np.bool_)
-            units = lost_units(self.base.packed, self.base.units, self.blocks, self.leaves, everyone)
+            units = leaf_units(self.base.columns, np.arange(len(self.base)), self.base.units, self.leaves)
             self.table.derived[key] = np.split(units, np.cumsum(self.leaves)[:-1])
         counted: list[IntArray] = self.table.derived[key]
         return counted
@@ -275,21 +273,14 @@ class SearchSpace:
             stats = self.table.stats_of(grouping.group[self.of_row], len(grouping.sizes), self.keys)
             return stats if some is None else stats.take(some)
         tuples, group, sizes = grouping.tuples, grouping.group, grouping.sizes
-        units, sensitive = tuples.units, tuples.sensitive
         if some is not None and len(some) < len(sizes):
             number = np.full(len(sizes), -1, dtype=np.int32)
             number[some] = np.arange(len(some), dtype=np.int32)
             group, sizes = number[group], sizes[some]
-            inside = np.flatnonzero(group >= 0)
-            group, units = group[inside], units[inside]
-            sensitive = {key: codes[inside] for key, codes in sensitive.items()}
         histograms = {}
-        if self.keys:
-            rows, offsets = group_rows(group, len(sizes))
-            for key in self.keys:
-                size = self.table.attribute_size(key)
-                parts = histogram(rows, offsets[:-1], offsets[1:], sensitive[key], units, size)
-                histograms[key] = Histogram(*parts, self.table.unit)
+        for key in self.keys:
+            parts = tally(group, tuples.sensitive[key], tuples.units, len(sizes), self.table.attribute_size(key))
+            histograms[key] = Histogram(*parts, self.table.unit)
         return GroupStats(sizes, self.table.unit, histograms)
 
     def cells(self, node: IntArray, grouping: Grouping) -> dict[str, IntArray]:
@@ -318,15 +309,82 @@ class SearchSpace:
         }
         return GroupStats(units, unit, histograms)
 
-    def units_by_leaf(self, grouping: Grouping, groups: BoolArray) -> IntArray:
-        """Return the units of some groups, leaf by leaf, one column after the other."""
-        if not groups.any():
-            return np.zeros(int(self.leaves.sum()), dtype=np.int64)
-        tuples = grouping.tuples
-        return lost_units(tuples.packed, tuples.units, self.blocks, self.leaves, groups[grouping.group])
+    def units_by_leaf(self, grouping: Grouping, units: IntArray) -> IntArray:
+        """Count some units of each group leaf by leaf, one column after the other.
+
+        A group's units are all counted at the leaves of one of its tuples: a node does not distinguish them.
+        """
+        some = np.flatnonzero(units)
+        return leaf_units(grouping.tuples.columns, grouping.first[some], units[some], self.leaves)
 
     def rows_of(self, group: IntArray, kept: BoolArray) -> IntArray:
         """Return the group of every row, given those of the tuples; -1 for records that are not kept."""
         stays = kept[self.of_row]
         stays[self.table.n_sample :] = True
         return np.where(stays, group[self.of_row], -1)
+
+
+@dataclass(frozen=True)
+class Tuples:
+    """Distinct tuples with their weights, in canonical order.
+
+    Attributes
+    ----------
+    packed : (T, blocks) integer array
+        Leaf codes, several columns in one number; after rolling up, those of one leaf below each node.
+    units : int64 array
+    sensitive : mapping of Key to int64 array
+        Codes of the sensitive columns: tuples are distinct in these too.
+    levels : int64 array
+        The levels that they were rolled up to.
+    all_columns : (d, n) integer array
+        Leaf codes of the original tuples, one row per column.
+    rows : int64 array, optional
+        The original tuple that each one represents, if they were rolled up.
+    """
+
+    packed: AnyArray
+    units: IntArray
+    sensitive: dict[Key, IntArray]
+    levels: IntArray
+    all_columns: AnyArray
+    rows: IntArray | None = None
+
+    def __len__(self) -> int:
+        return len(self.units)
+
+    @cached_property
+    def columns(self) -> AnyArray:
+        """Leaf codes, one row per column."""
+        return self.all_columns if self.rows is None else self.all_columns[:, self.rows]
+
+    def cube(self, columns: Sequence[int], leaves: Sequence[int]) -> IntArray:
+        """Count the leaves of up to three columns together."""
+        return leaf_cube([self.columns[j] for j in columns], self.units, leaves)
+
+    def take(self, index: IntArray, units: IntArray, sensitive: dict[Key, IntArray], levels: IntArray) -> Tuples:
+        """Return some of the tuples, with other weights and at other levels."""
+        rows = index if self.rows is None else self.rows[index]
+        return Tuples(np.take(self.packed, index, axis=0), units, sensitive, levels, self.all_columns, rows)
+
+
+@dataclass(frozen=True)
+class Grouping:
+    """The groups of one node.
+
+    Attributes
+    ----------
+    tuples : Tuples
+        What was grouped.
+    group : integer array
+        The group of each tuple.
+    sizes : int64 array
+        Units per group.
+    first : int64 array
+        One tuple of each group.
+    """
+
+    tuples: Tuples
+    group: AnyArray
+    sizes: IntArray
+    first: IntArray

@@ -45,8 +45,6 @@ from hushtable.algorithms.lattice.cuts import CutAlgorithm, CutGroups, CutTable
 from hushtable.algorithms.lattice.monotone import not_monotone
 from hushtable.arrays import BoolArray, IntArray
 
-__all__ = ["TopDownSpecialization"]
-
 
 @dataclass(frozen=True)
 class TopDownSpecialization(CutAlgorithm):

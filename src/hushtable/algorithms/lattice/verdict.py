@@ -6,8 +6,6 @@ from dataclasses import dataclass
 
 from hushtable.arrays import FloatArray, IntArray
 
-__all__ = ["NodeVerdict"]
-
 
 @dataclass(frozen=True)
 class NodeVerdict:
@@ -29,7 +27,7 @@ class NodeVerdict:
     floor : float
         The value that the bounds of all coarser nodes inherit; see ``Objective.floor``.
     extras : float64 array, optional
-        Extra cost of the suppressed records, column by column, if every finer node has to suppress them too.
+        Extra cost, column by column, of the records that every finer node has to suppress too.
     """
 
     node: IntArray

@@ -12,11 +12,9 @@ from hushtable.algorithms.kinds import Kinds
 from hushtable.algorithms.partition.unspecialise import Moved
 from hushtable.arrays import BoolArray, IntArray
 from hushtable.models.compose import AllOf
-from hushtable.table.encoded import QuasiColumn
+from hushtable.table.coded_columns import QuasiColumn
 from hushtable.table.reference import Reference
 from hushtable.table.stats import GroupStats
-
-__all__ = ["Branching", "Children", "Trees", "satisfied_children"]
 
 _STEP = 1 << 10
 """Resolution of column weights; savings are compared as integers."""

@@ -8,7 +8,7 @@ where each row came from.
 from __future__ import annotations
 
 import itertools
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -22,11 +22,9 @@ from hushtable.kernels.partition import balanced_cuts, split_children, split_row
 from hushtable.models.base import Stat
 from hushtable.models.compose import AllOf
 from hushtable.schema.columns import Kind
-from hushtable.table.encoded import SCALE, QuasiColumn
+from hushtable.table.coded_columns import SCALE, QuasiColumn
 from hushtable.table.reference import Reference
 from hushtable.table.stats import GroupStats
-
-__all__ = ["CHUNK", "Frontier", "Proposals", "accepted_cuts", "column_spans", "divide"]
 
 
 @dataclass(frozen=True)
@@ -419,8 +417,6 @@ def divide(frontier: Frontier, problem: Problem) -> Partition:
         problem.progress(frontier.share_done(), "partitioning")
         accepted = accepted_cuts(frontier, group_model, problem)
         if table_model.members:
-            from hushtable.algorithms.partition.table_level import commit_prefix
-
             accepted = commit_prefix(frontier, accepted, table_model, problem.reference)
         frontier.advance(accepted)
     partition = frontier.partition()
@@ -441,3 +437,64 @@ def accepted_cuts(level: GroupLevel, model: AllOf, problem: Problem) -> Proposal
         satisfied = level.judge(proposals, model, problem.reference)
         accepted = Proposals.concat([accepted, proposals.take(proposals.all_children(satisfied))])
     return accepted
+
+
+CHECKS = 64
+"""Maximum number of evaluations of the table per level."""
+
+
+def commit_prefix(frontier: Frontier, accepted: Proposals, model: AllOf, reference: Reference) -> Proposals:
+    """Return as many of the cuts, widest group first, as keep the table satisfied.
+
+    Bisection finds the longest satisfied prefix; the cut after it is dropped, and the search continues with the rest
+    until ``CHECKS`` is used up. The result was evaluated as a whole, so it is satisfied even if the model is not
+    monotone.
+    """
+    if not len(accepted):
+        return accepted
+    standing, n_done = frontier.table_stats(model)
+    everything = GroupStats.concat([standing, frontier.children_stats(accepted, model)])
+
+    def holds(chosen: IntArray) -> bool:
+        keep = np.ones(len(standing), dtype=np.bool_)
+        keep[n_done + accepted.group[chosen]] = False
+        groups = np.concatenate([np.flatnonzero(keep), len(standing) + accepted.children_of(chosen)])
+        return bool(model.table_satisfied(everything.take(groups), reference)[0])
+
+    chosen = satisfied_prefix(np.lexsort((accepted.group, -frontier.widths(accepted))), holds)
+    return accepted.take(chosen)
+
+
+def satisfied_prefix(order: IntArray, holds: Callable[[IntArray], bool]) -> IntArray:
+    """Return as many of the steps, in this order, as keep the table satisfied; sorted.
+
+    Parameters
+    ----------
+    order : int64 array
+        The steps, the one to commit first in front.
+    holds : callable
+        Whether the table is satisfied after these steps; called at most about ``CHECKS`` times.
+
+    Examples
+    --------
+    >>> satisfied_prefix(np.array([2, 0, 1]), lambda steps: 0 not in steps).tolist()
+    [1, 2]
+    """
+    rest, checks = order, CHECKS
+    committed = rest[:0]
+    while len(rest) and checks > 0:
+        low, high = 0, len(rest)
+        checks -= 1
+        if holds(np.concatenate([committed, rest])):
+            return np.sort(np.concatenate([committed, rest]))
+        high -= 1
+        while low < high and checks > 0:
+            middle = (low + high + 1) // 2
+            checks -= 1
+            if holds(np.concatenate([committed, rest[:middle]])):
+                low = middle
+            else:
+                high = middle - 1
+        committed = np.concatenate([committed, rest[:low]])
+        rest = rest[low + 1 :]
+    return np.sort(committed)

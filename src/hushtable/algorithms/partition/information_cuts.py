@@ -49,9 +49,7 @@ from hushtable.algorithms.refining.refinable import Refinable
 from hushtable.algorithms.trim import trim
 from hushtable.arrays import AnyArray, BoolArray, IntArray
 from hushtable.kernels.information import NO_CUT, WEIGHT, informative_cuts
-from hushtable.table.encoded import QuasiColumn
-
-__all__ = ["BINS", "InformationCuts", "coarse_bins"]
+from hushtable.table.coded_columns import QuasiColumn
 
 BINS = 20
 """Bins in which the values of a column are counted."""

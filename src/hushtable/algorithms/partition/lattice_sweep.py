@@ -51,8 +51,6 @@ from hushtable.params import AtLeast
 from hushtable.table.encoded import EncodedTable
 from hushtable.table.stats import GroupStats, Histogram
 
-__all__ = ["MOST_NODES", "LatticeSweep", "SweepNodes", "Waiting", "level_axes"]
-
 TUPLES_PER_BAND = 64
 """Number of distinct records that justify a band."""
 

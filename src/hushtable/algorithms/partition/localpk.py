@@ -56,8 +56,8 @@ import numpy as np
 from hushtable.algorithms.base import Partition, Problem, Reads, Recoding
 from hushtable.algorithms.kinds import Kinds
 from hushtable.algorithms.partition.children import Branching, Children, Trees, satisfied_children
+from hushtable.algorithms.partition.frontier import satisfied_prefix
 from hushtable.algorithms.partition.specialise import Branches
-from hushtable.algorithms.partition.table_level import satisfied_prefix
 from hushtable.algorithms.partition.unspecialise import Families, Moved, unspecialise
 from hushtable.algorithms.refining.refinable import Refinable
 from hushtable.algorithms.store import BranchCounts, Division, FarStore
@@ -68,8 +68,6 @@ from hushtable.kernels.grouping import number_rows
 from hushtable.models.base import Monotone
 from hushtable.models.compose import AllOf
 from hushtable.table.stats import GroupStats, Histogram
-
-__all__ = ["CountedBranches", "Localpk", "Specialising"]
 
 
 @dataclass(frozen=True)

@@ -22,8 +22,6 @@ from hushtable.kernels.grouping import group_rows, number_rows
 from hushtable.models.compose import AllOf
 from hushtable.table.stats import GroupStats
 
-__all__ = ["Branches", "Placed"]
-
 
 @dataclass(frozen=True)
 class Placed(Children):

@@ -27,8 +27,6 @@ from hushtable.models.compose import AllOf
 from hushtable.table.reference import Reference
 from hushtable.table.stats import GroupStats
 
-__all__ = ["Families", "Moved", "unspecialise"]
-
 
 @dataclass(frozen=True)
 class Moved:

@@ -57,8 +57,6 @@ from hushtable.models.compose import AllOf
 from hushtable.params import AtLeast
 from hushtable.table.encoded import EncodedTable
 
-__all__ = ["AntiUnification"]
-
 
 @dataclass(frozen=True)
 class AntiUnification(Algorithm):

@@ -14,8 +14,6 @@ import numpy.typing as npt
 
 from hushtable.arrays import BoolArray, IntArray
 
-__all__ = ["INDIFFERENT", "Condition", "anti_unify", "attribute_order", "selected"]
-
 INDIFFERENT = -1
 """Marks an attribute in which the records of a pattern differ."""
 

@@ -13,8 +13,6 @@ from hushtable.arrays import BoolArray, IntArray
 from hushtable.kernels.grouping import group_rows
 from hushtable.models.base import Monotone
 
-__all__ = ["PatternGroups"]
-
 
 @dataclass
 class PatternGroups:

@@ -17,8 +17,6 @@ from hushtable.algorithms.pattern.groups import PatternGroups
 from hushtable.arrays import BoolArray, FloatArray, IntArray
 from hushtable.kernels.grouping import group_rows, number_rows
 
-__all__ = ["improve_blanks"]
-
 MOST_ROUNDS = 40
 MOST_SETS = 512
 """Number of sets of blank columns to try for records."""

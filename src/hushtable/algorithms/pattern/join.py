@@ -11,8 +11,6 @@ from hushtable.algorithms.pattern.search import Records
 from hushtable.arrays import IntArray
 from hushtable.kernels.grouping import group_rows
 
-__all__ = ["join_rest", "merge_worst"]
-
 _CELLS = 4_000_000
 """Maximum number of comparisons in memory."""
 

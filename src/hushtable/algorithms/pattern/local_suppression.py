@@ -63,8 +63,6 @@ from hushtable.kernels.grouping import group_rows, number_rows
 from hushtable.models.base import Monotone, Stat
 from hushtable.table.stats import GroupStats
 
-__all__ = ["LocalSuppression", "blank_rare_cells", "fewest_blanks"]
-
 ALL_SETS = 10
 """Maximum number of columns for which every set is tried."""
 

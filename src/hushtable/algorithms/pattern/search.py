@@ -20,8 +20,6 @@ from hushtable.algorithms.pattern.anti_unify import INDIFFERENT, Condition, sele
 from hushtable.arrays import AnyArray, BoolArray, IntArray
 from hushtable.kernels.grouping import group_rows, histogram, number_rows
 
-__all__ = ["COPIES", "Judge", "Patterns", "Records", "divide_sets", "find_patterns", "keep_sets"]
-
 COPIES = 16
 """Maximum number of copies of the records in a level."""
 

@@ -10,10 +10,9 @@ import numpy as np
 from hushtable.arrays import AnyArray, FloatArray, IntArray
 from hushtable.kernels.cover import NODE, RANGE, SET, Tables
 from hushtable.schema.columns import Cover
-from hushtable.table.encoded import EncodedTable, QuasiColumn
+from hushtable.table.coded_columns import QuasiColumn
+from hushtable.table.encoded import EncodedTable
 from hushtable.table.losses import ncp_of_leaf
-
-__all__ = ["COST_SCALE", "cost_tables", "leaf_cost"]
 
 _KINDS = {Cover.NODE: NODE, Cover.RANGE: RANGE, Cover.SET: SET}
 

@@ -8,8 +8,6 @@ from typing import Annotated
 from hushtable.algorithms.base import Algorithm, Partition, Problem
 from hushtable.params import Positive
 
-__all__ = ["Refinable"]
-
 
 @dataclass(frozen=True)
 class Refinable(Algorithm):

@@ -28,8 +28,6 @@ from hushtable.kernels.grouping import group_rows
 from hushtable.kernels.swapping import LARGEST, ONE, add_expected, pair_places, swap_between
 from hushtable.models.base import Monotone, Stat
 
-__all__ = ["SWEEPS", "refine_for_samples"]
-
 SWEEPS = 6
 """Number of sweeps over all pairs of neighboring groups."""
 

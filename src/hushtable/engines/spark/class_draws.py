@@ -16,8 +16,6 @@ from hushtable.engines.spark.packing import Packing
 from hushtable.engines.spark.published import CountedCells
 from hushtable.release.recode import recode
 
-__all__ = ["KNOWN", "drawn_classes"]
-
 KNOWN = 100_000
 """Approximate number of records for attacks and classifiers if a table is not on the driver."""
 

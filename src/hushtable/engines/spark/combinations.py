@@ -18,12 +18,10 @@ from hushtable.engines.spark.finish import Finish, with_codes
 from hushtable.engines.spark.jobs import changed_input
 from hushtable.engines.spark.packing import Packing
 from hushtable.engines.spark.people import UNITS
+from hushtable.table.coded_columns import QuasiColumn, SensitiveColumn
 from hushtable.table.coins import columns_digest
-from hushtable.table.encoded import QuasiColumn, SensitiveColumn
 from hushtable.table.people import PERSON_UNITS
 from hushtable.table.reference import Reference
-
-__all__ = ["Combinations"]
 
 
 class Combinations:

@@ -27,9 +27,7 @@ from hushtable.engines.spark.published import CountedCells
 from hushtable.release.comparison import TupleSums, Values
 from hushtable.release.counted import CountedComparison
 from hushtable.release.forms.base import Cells, cells_of
-from hushtable.table.encoded import QuasiColumn
-
-__all__ = ["compared"]
+from hushtable.table.coded_columns import QuasiColumn
 
 
 def compared(

@@ -10,13 +10,15 @@ from __future__ import annotations
 import io
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, partial
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
+import pyarrow.parquet as pq
 from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F
+from pyspark.sql.pandas.types import to_arrow_schema
 from pyspark.sql.types import DoubleType, FloatType, NullType, StringType, StructType
 
 from hushtable.algorithms.base import Problem
@@ -32,13 +34,12 @@ from hushtable.kernels.grouping import number_rows
 from hushtable.release.plan import Plan
 from hushtable.schema.columns import Role
 from hushtable.schema.prepare import check_publishable, check_type
-from hushtable.table.encode import check_columns, encode, encode_values, no_rows
-from hushtable.table.encoded import EncodedTable, QuasiColumn, SensitiveColumn
+from hushtable.table.coded_columns import QuasiColumn, SensitiveColumn
+from hushtable.table.encode import encode, encode_values, no_rows
+from hushtable.table.encoded import EncodedTable
 from hushtable.table.people import PERSON_UNITS
-from hushtable.table.plan import ColumnPlan, TablePlan
+from hushtable.table.plan import ColumnPlan, TablePlan, check_columns
 from hushtable.table.ranks import dense_ranks
-
-__all__ = ["AlikeRows", "Content", "SparkRows", "alike_rows", "tasks_can_count"]
 
 
 @dataclass(frozen=True)
@@ -86,6 +87,8 @@ class Content:
     plan : Plan
     most : int
         Most rows on the driver.
+    files : sequence of str
+        The Parquet files that the frame reads, if it reads nothing else.
 
     Attributes
     ----------
@@ -95,11 +98,11 @@ class Content:
         The place of each column of the policy.
     """
 
-    def __init__(self, jobs: SparkJobs, frame: DataFrame, plan: Plan, most: int) -> None:
+    def __init__(self, jobs: SparkJobs, frame: DataFrame, plan: Plan, most: int, files: Sequence[str] = ()) -> None:
         self.jobs, self.plan = jobs, plan
         names = check_names(frame.columns, "The table")
         check_columns(names, plan.table)
-        _check_types(frame, plan.table)
+        types = _check_types(frame, plan.table)
         self.place = {name: at for at, name in enumerate(names)}
         work = _plain(frame.toDF(*[f"c{at}" for at in range(len(names))]))
         self.quasi, self.sensitive = self._named(Role.QUASI), self._named(Role.SENSITIVE)
@@ -107,7 +110,13 @@ class Content:
         self._coded_columns = (*self.quasi, *self.sensitive, *self.tie)
         coded_places = [self.place[c.name] for c in (*self.quasi, *self.sensitive)]
         counted = plan.table.entity is None and bool(coded_places) and tasks_can_count(jobs.spark)
-        self._alike = alike_rows(jobs, work, coded_places, most) if counted else None
+        self._alike = None
+        if counted:
+            pieces = file_pieces(jobs, files, [types.field(at) for at in coded_places])
+            if pieces is None:
+                columns = work.select(*(f"c{at}" for at in coded_places))
+                pieces = columns.mapInArrow(_count_pieces, _PIECES)
+            self._alike = alike_rows(jobs, pieces, coded_places, most)
         found = self._alike.dictionaries if self._alike is not None else dictionaries(jobs, work, coded_places)
         self.records = int(found[0].counts.sum()) if found else 0
         if not self.quasi:
@@ -257,13 +266,17 @@ class Content:
 
     def _tuples_here(self, alike: AlikeRows) -> SparkRows:
         """Number the combinations that the driver has; spellings of one value are one."""
+        n, chosen, counts = len(self.quasi), alike.places, alike.counts
         own = self._places(self.dictionaries)
-        places = [shared[place] for shared, place in zip(own, alike.places, strict=True)]
-        of_row, first = number_rows(places, [len(dictionary) for dictionary in self.dictionaries])
-        counts = np.zeros(len(first), dtype=np.int64)
-        np.add.at(counts, of_row, alike.counts)
-        n, chosen = len(self.quasi), [place[first] for place in places]
-        return self.tuples_of([*self.quasi_packing.pack(chosen[:n]), *self.rest_packing.pack(chosen[n:])], counts)
+        if any((shared != np.arange(len(shared))).any() for shared in own):
+            places = [shared[place] for shared, place in zip(own, alike.places, strict=True)]
+            of_row, first = number_rows(places, [len(dictionary) for dictionary in self.dictionaries])
+            counts = np.bincount(of_row, weights=alike.counts, minlength=len(first)).astype(np.int64)
+            chosen = [place[first] for place in places]
+        numbers = [*self.quasi_packing.pack(chosen[:n]), *self.rest_packing.pack(chosen[n:])]
+        # algorithms are faster if similar combinations are close together
+        order = np.argsort(numbers[0], kind="stable")
+        return self.tuples_of([number[order] for number in numbers], counts[order])
 
     def tuples_of(self, numbers: Sequence[IntArray], counts: IntArray) -> SparkRows:
         """Read combinations from the columns that rows are joined by."""
@@ -304,23 +317,34 @@ def _plain(frame: DataFrame) -> DataFrame:
     return frame.withColumns(changed) if changed else frame
 
 
-def _check_types(frame: DataFrame, plan: TablePlan) -> None:
-    types = {field.name: field.type for field in frame.limit(0).toArrow().schema}
+def _check_types(frame: DataFrame, plan: TablePlan) -> pa.Schema:
+    """Refuse columns of types that cannot be used; return the types of all."""
+    # as toArrow would, without a job
+    schema = to_arrow_schema(frame.schema)
+    types = {field.name: field.type for field in schema}
     for column in plan.columns:
         if column.role in (Role.QUASI, Role.SENSITIVE):
             check_type(column.name, types[column.name])
         elif column.role is Role.INSENSITIVE:
             check_publishable(column.name, types[column.name])
+    return schema
 
 
 # The distinct rows of a table, on the driver: counted by tasks, piece by piece, and merged.
 #
 # A task gets rows as Arrow batches, numbers the values of each column, and counts equal rows by their numbers. It sends
-# these numbers and each column's values once, so that a table of 10,000,000 rows becomes a few megabytes.
+# these numbers and each column's values once, so that a table of 10,000,000 rows becomes a few megabytes. Tasks read
+# Parquet files themselves: handing rows from Java to Python takes several times as long as reading and counting them.
 
 
 _PIECE = 1 << 20
 """Rows that a task counts at once."""
+
+_PIECES = "alike long, bytes long, counted binary"
+"""What a task returns for each piece."""
+
+_READ_ALIKE = (pa.types.is_string, pa.types.is_boolean, pa.types.is_signed_integer, pa.types.is_floating)
+"""Types whose values Spark and Arrow read alike from every Parquet file."""
 
 _SENT = 1 << 28
 """Bytes to collect on the driver at once: Spark lets a job return 1 GiB."""
@@ -345,26 +369,77 @@ class AlikeRows:
     counts: IntArray
 
 
-def alike_rows(jobs: SparkJobs, work: DataFrame, places: Sequence[int], most: int) -> AlikeRows | None:
-    """Count equal rows in these columns (named c0, c1, ...); None if there are more than ``most`` distinct ones."""
-    names = [f"c{at}" for at in places]
+def alike_rows(jobs: SparkJobs, pieces: DataFrame, places: Sequence[int], most: int) -> AlikeRows | None:
+    """Merge the equal rows that tasks counted in these columns; None if there are more than ``most`` distinct ones."""
     what = "reading the columns"
-    pieces = work.select(*names).mapInArrow(_count_pieces, "alike long, bytes long, told binary")
     held = jobs.hold(pieces.withColumn("piece", F.monotonically_increasing_id()))
-    sizes = jobs.collect(held.select("piece", "alike", "bytes").orderBy("piece"), what)
+    # sorted here: a few rows are not worth a shuffle
+    sizes = jobs.collect(held.select("piece", "alike", "bytes"), what).sort_by("piece")
     if (pc.sum(sizes.column("alike")).as_py() or 0) > most:
         jobs.let_go(held)
         return None
     tables = []
     for first, last in _batches(sizes):
-        some = held.filter(F.col("piece").between(first, last)).orderBy("piece")
+        some = held.filter(F.col("piece").between(first, last)).select("piece", "counted")
         with spark_errors(what):
-            told = some.select("told").toArrow().column("told")
-        tables += [pa.ipc.open_stream(blob.as_buffer()).read_all() for blob in told]
+            counted = some.toArrow().sort_by("piece").column("counted")
+        tables += [pa.ipc.open_stream(blob.as_buffer()).read_all() for blob in counted]
     jobs.let_go(held)
     if [table.num_rows for table in tables] != sizes.column("alike").to_pylist():
         raise changed_input()
     return _merged(places, tables)
+
+
+def file_pieces(jobs: SparkJobs, files: Sequence[str], columns: Sequence[pa.Field]) -> DataFrame | None:
+    """Count equal rows of Parquet files, which tasks read themselves.
+
+    None if there are no files, or Spark might read other values from them.
+    """
+    parts: list[tuple[str, int]] = []
+    rows = 0
+    for file in files:
+        try:
+            with pq.ParquetFile(file) as opened:
+                own = opened.schema_arrow
+                parts += [(file, group) for group in range(opened.num_row_groups)]
+                rows += opened.metadata.num_rows
+        except (OSError, pa.ArrowException):
+            return None  # Spark says what is wrong with it
+        if not all(_reads_alike(own, column) for column in columns):
+            return None
+    if not parts:
+        return None
+    listed = jobs.frame({"file": [file for file, _ in parts], "group": [group for _, group in parts]})
+    read = partial(_count_files, [column.name for column in columns])
+    return listed.repartition(min(rows // _PIECE + 1, len(parts))).mapInArrow(read, _PIECES)
+
+
+def _reads_alike(own: pa.Schema, column: pa.Field) -> bool:
+    at = own.get_all_field_indices(column.name)
+    if len(at) != 1:
+        return False
+    type_ = own.field(at[0]).type
+    type_ = type_.value_type if pa.types.is_dictionary(type_) else type_
+    return type_ == column.type and any(alike(type_) for alike in _READ_ALIKE)
+
+
+def _count_files(names: list[str], batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    """Read row groups of files and count equal rows; runs in a task."""
+    return _count_pieces(_read_groups(names, batches))
+
+
+def _read_groups(names: list[str], batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    for batch in batches:
+        for file, group in zip(*(batch.column(name).to_pylist() for name in ("file", "group")), strict=True):
+            with pq.ParquetFile(file) as opened:
+                # Spark runs as many tasks as there are cores
+                for found in opened.iter_batches(_PIECE, row_groups=[group], columns=names, use_threads=False):
+                    # files may differ in how they store a column
+                    yield pa.record_batch([_decoded(found.column(name)) for name in names], names=names)
+
+
+def _decoded(values: pa.Array) -> pa.Array:
+    return values.dictionary_decode() if pa.types.is_dictionary(values.type) else values
 
 
 def tasks_can_count(spark: SparkSession) -> bool:
@@ -415,13 +490,13 @@ def _counted(batches: list[pa.RecordBatch]) -> pa.RecordBatch:
     columns = [_numbered(column) for column in pa.Table.from_batches(batches).columns]
     of_row, first = _equal_rows(columns)
     take = pa.array(first)
-    told = [pa.DictionaryArray.from_arrays(c.indices.take(take), c.dictionary) for c in columns]
-    table = pa.table([*told, np.bincount(of_row, minlength=len(first))], names=[*map(str, range(len(told))), "n"])
+    counted = [pa.DictionaryArray.from_arrays(c.indices.take(take), c.dictionary) for c in columns]
+    table = pa.table([*counted, np.bincount(of_row, minlength=len(first))], names=[*map(str, range(len(counted))), "n"])
     out = io.BytesIO()
     with pa.ipc.new_stream(out, table.schema, options=pa.ipc.IpcWriteOptions(compression="lz4")) as writer:
         writer.write_table(table)
     blob = out.getvalue()
-    return pa.record_batch({"alike": [len(first)], "bytes": [len(blob)], "told": pa.array([blob], pa.binary())})
+    return pa.record_batch({"alike": [len(first)], "bytes": [len(blob)], "counted": pa.array([blob], pa.binary())})
 
 
 def _numbered(column: pa.ChunkedArray) -> pa.DictionaryArray:
@@ -440,12 +515,20 @@ def _equal_rows(columns: Sequence[pa.DictionaryArray]) -> tuple[IntArray, IntArr
     for column in columns:
         size = len(column.dictionary) + 1
         if span * size >= 2**62:
-            first, key = np.unique(key, return_inverse=True)
-            span = len(first)
+            key, span = _first_seen(key)
         key = key * size + column.indices.fill_null(size - 1).to_numpy()
         span *= size
-    _, first, of_row = np.unique(key, return_index=True, return_inverse=True)
+    of_row, n = _first_seen(key)
+    first = np.empty(n, dtype=np.int64)
+    # backwards, so that the first one stays
+    first[of_row[::-1]] = np.arange(len(of_row) - 1, -1, -1)
     return of_row, first
+
+
+def _first_seen(key: IntArray) -> tuple[IntArray, int]:
+    """Number keys in order of their first occurrence; return the numbers and how many there are."""
+    found = pc.dictionary_encode(pa.array(key))
+    return found.indices.to_numpy().astype(np.int64), len(found.dictionary)
 
 
 def _merged(places: Sequence[int], tables: Sequence[pa.Table]) -> AlikeRows:
@@ -455,19 +538,18 @@ def _merged(places: Sequence[int], tables: Sequence[pa.Table]) -> AlikeRows:
         return AlikeRows([Dictionary(at, pa.nulls(0), nothing) for at in places], [nothing for _ in places], nothing)
     table = pa.concat_tables(tables).unify_dictionaries().combine_chunks()
     counts = table.column("n").to_numpy()
+    columns = [table.column(str(j)).chunk(0) for j in range(len(places))]
+    of_row, first = _equal_rows(columns)
+    # sums of whole numbers below 2^53 are exact
+    times = np.bincount(of_row, weights=counts, minlength=len(first)).astype(np.int64)
     values, own = [], []
-    for j in range(len(places)):
-        column = table.column(str(j)).chunk(0)
+    for column in columns:
         gap = pa.nulls(min(column.null_count, 1), column.dictionary.type)
         values.append(pa.concat_arrays([column.dictionary, gap]))
-        own.append(column.indices.fill_null(len(column.dictionary)).to_numpy().astype(np.int64))
-    of_row, first = number_rows(own, list(map(len, values)))
-    times = np.zeros(len(first), dtype=np.int64)
-    np.add.at(times, of_row, counts)
-    own = [place[first] for place in own]
+        some = column.indices.take(pa.array(first))
+        own.append(some.fill_null(len(column.dictionary)).to_numpy().astype(np.int64))
     found = []
     for at, column, place in zip(places, values, own, strict=True):
-        sums = np.zeros(len(column), dtype=np.int64)
-        np.add.at(sums, place, times)
-        found.append(Dictionary(at, column, sums))
+        sums = np.bincount(place, weights=times, minlength=len(column))
+        found.append(Dictionary(at, column, sums.astype(np.int64)))
     return AlikeRows(found, own, times)

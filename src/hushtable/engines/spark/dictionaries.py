@@ -16,8 +16,6 @@ from hushtable.arrays import AnyArray, IntArray
 from hushtable.engines.spark.jobs import SparkJobs
 from hushtable.io.dictionaries import from_codes
 
-__all__ = ["Dictionary", "coded", "dictionaries", "looked_up", "numbered", "whole", "with_numbers"]
-
 _PASS = 32
 
 _IN_PLAN = 4096

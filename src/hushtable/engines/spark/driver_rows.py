@@ -14,8 +14,6 @@ from hushtable.engines.spark.content import Content, SparkRows
 from hushtable.release.comparison import RowComparison
 from hushtable.release.recode import Recoded
 
-__all__ = ["DriverRows", "draw_classes"]
-
 
 @dataclass(frozen=True)
 class DriverRows:

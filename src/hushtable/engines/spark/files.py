@@ -12,7 +12,7 @@ import pyarrow as pa
 
 from hushtable.algorithms.base import Progress
 from hushtable.engines.spark.release import SparkTable, run_frame
-from hushtable.engines.spark.session import read_frame, spark_session
+from hushtable.engines.spark.session import parquet_files, read_frame, spark_session
 from hushtable.engines.spark.write import save_parts
 from hushtable.io.atomic import named, reported
 from hushtable.io.files import column_names, iter_batches
@@ -21,8 +21,6 @@ from hushtable.io.parts import write_pieces
 from hushtable.io.temporary import held_temporary
 from hushtable.io.urls import DATABASES, Source, Url, is_url
 from hushtable.release.plan import Plan
-
-__all__ = ["run_on_spark", "staged"]
 
 
 def run_on_spark(
@@ -62,7 +60,7 @@ def run_on_spark(
     table = plan.table
     unread = [c.name for c in table.columns if not c.role.published and c.name != table.entity]
     with spark_session(master) as spark, staged(data, unread, output, progress) as files:
-        release = run_frame(read_frame(spark, files), plan, progress)
+        release = run_frame(read_frame(spark, files), plan, progress, parquet_files(files))
         held: SparkTable = release.published
         try:
             progress(1.0, "writing")
@@ -96,11 +94,11 @@ def staged(sources: Sequence[Source], unread: Collection[str], target: Path, pro
     if not tables:
         yield others
         return
-    beside = Path(os.path.realpath(target))
+    resolved = Path(os.path.realpath(target))
     with ExitStack() as held:
         files = []
         with reported(target):
-            make = held_temporary(beside, lambda name: name.mkdir(mode=0o700, parents=True))
+            make = held_temporary(resolved, lambda name: name.mkdir(mode=0o700, parents=True))
             folder = held.enter_context(make)
             for number, address in enumerate(tables):
                 files.append(folder / f"{number:05}.parquet")

@@ -14,11 +14,10 @@ from hushtable.arrays import AnyArray, BoolArray, IntArray
 from hushtable.engines.spark.packing import Packing
 from hushtable.models.compose import AllOf
 from hushtable.release.recode import Recoded, recode
+from hushtable.table.coded_columns import QuasiColumn, SensitiveColumn, smallest
 from hushtable.table.coins import Coins
-from hushtable.table.encoded import EncodedTable, QuasiColumn, SensitiveColumn, smallest
+from hushtable.table.encoded import EncodedTable
 from hushtable.table.reference import Reference
-
-__all__ = ["Finish", "with_codes"]
 
 _Column = TypeVar("_Column", QuasiColumn, SensitiveColumn)
 

@@ -39,8 +39,6 @@ from hushtable.table.coins import Coins
 from hushtable.table.ranks import dense_ranks
 from hushtable.table.stats import Key
 
-__all__ = ["SparkGroups"]
-
 
 class SparkGroups:
     """A table that is divided on Spark; see ``hushtable.algorithms.store.Groups``.

@@ -17,8 +17,6 @@ from pyspark.sql.types import StructType
 from hushtable.algorithms.base import Progress
 from hushtable.errors import DataError
 
-__all__ = ["SMALL", "SparkJobs", "changed_input", "has_ended", "if_there", "spark_errors"]
-
 SMALL = 500_000
 """Most rows of a table that is broadcast to every executor instead of being shuffled."""
 

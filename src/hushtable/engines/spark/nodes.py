@@ -22,10 +22,8 @@ from hushtable.engines.spark.publish import Cellbook, shown_columns
 from hushtable.engines.spark.published import CountedCells
 from hushtable.release.comparison import Comparison
 from hushtable.release.forms.base import Cells, cells_of
-from hushtable.table.encoded import QuasiColumn
-from hushtable.table.inferred import check_inferred_kind, is_inferred
-
-__all__ = ["RecodedNode"]
+from hushtable.table.coded_columns import QuasiColumn
+from hushtable.table.encode import check_inferred_kind, is_inferred
 
 
 class RecodedNode:

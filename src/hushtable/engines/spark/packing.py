@@ -16,8 +16,6 @@ from pyspark.sql import functions as F
 
 from hushtable.arrays import AnyArray, IntArray
 
-__all__ = ["Packing"]
-
 _BITS = 62
 
 

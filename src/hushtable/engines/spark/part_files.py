@@ -14,10 +14,8 @@ from pyspark.sql import functions as F
 
 from hushtable.engines.spark.dictionaries import with_numbers
 from hushtable.engines.spark.jobs import SparkJobs
-from hushtable.engines.spark.paths import to_write
+from hushtable.engines.spark.session import to_write
 from hushtable.errors import VerificationError
-
-__all__ = ["ONE_FILE", "not_verified", "part_name", "write_as_they_are", "write_parts"]
 
 ONE_FILE = 1_000_000
 """Most rows of a Parquet release in one file, and the rows of each part of a larger one."""

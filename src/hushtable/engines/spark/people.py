@@ -22,8 +22,6 @@ from hushtable.schema.prepare import prepare
 from hushtable.table.people import PERSON_UNITS, ambiguous_names, same_name
 from hushtable.table.plan import TablePlan
 
-__all__ = ["UNITS", "with_units"]
-
 UNITS = "units"
 """The column with a row's weight."""
 

@@ -25,8 +25,6 @@ from hushtable.kernels.grouping import number_rows
 from hushtable.release.recode import Recoded
 from hushtable.table.ranks import dense_ranks
 
-__all__ = ["Cellbook", "numbered_cells", "published_rows", "rows_in_turn", "shown_columns"]
-
 _WORTH = 2
 """Least average number of rows per row that is sent; otherwise, rows look up their cells on Spark."""
 

@@ -25,10 +25,10 @@ from hushtable.engines.spark.dictionaries import numbered
 from hushtable.engines.spark.jobs import changed_input, spark_errors
 from hushtable.engines.spark.packing import Packing
 from hushtable.engines.spark.part_files import write_as_they_are, write_parts
-from hushtable.engines.spark.paths import to_read
 from hushtable.engines.spark.people import UNITS
 from hushtable.engines.spark.publish import Cellbook
 from hushtable.engines.spark.repeated import TIMES, Differing, repeat
+from hushtable.engines.spark.session import to_read
 from hushtable.io.dictionaries import from_codes
 from hushtable.kernels.grouping import number_rows
 from hushtable.release.reading_back import sensitive_codes
@@ -36,8 +36,6 @@ from hushtable.release.recode import Recoded
 from hushtable.release.verify import Published, Verification, verify
 from hushtable.schema.columns import Role
 from hushtable.table.plan import TablePlan
-
-__all__ = ["CountedCells", "Shown", "judge"]
 
 
 @dataclass(frozen=True)

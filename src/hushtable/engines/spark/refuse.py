@@ -12,9 +12,7 @@ from hushtable.models.base import Monotone
 from hushtable.release.forms.base import Form
 from hushtable.release.plan import Plan
 from hushtable.schema.columns import Role
-from hushtable.table.encoded import QuasiColumn
-
-__all__ = ["DRIVER_ROWS", "check_classes", "check_engine", "check_far", "check_groups", "check_lattice", "too_many"]
+from hushtable.table.coded_columns import QuasiColumn
 
 DRIVER_ROWS = "spark.hushtable.driverRows"
 """Setting: most rows, or distinct combinations, on the driver as codes, with a few bytes per row and column."""

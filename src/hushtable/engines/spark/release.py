@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import Any, NoReturn
 
 import numpy as np
 import pyarrow as pa
@@ -34,16 +34,11 @@ from hushtable.table.encoded import EncodedTable
 from hushtable.table.reference import Reference
 from hushtable.table.stats import GroupStats
 
-if TYPE_CHECKING:
-    from hushtable.engines.spark.engine import SparkOutcome
 
-__all__ = ["CountedRelease", "SparkTable", "run_frame", "sampled_view"]
-
-
-def run_frame(data: DataFrame, plan: Plan, progress: Progress | None = None) -> Release:
-    """Run a resolved plan on a Spark DataFrame."""
+def run_frame(data: DataFrame, plan: Plan, progress: Progress | None = None, files: Sequence[str] = ()) -> Release:
+    """Run a resolved plan on a Spark DataFrame; ``files`` are the Parquet files that it reads, if nothing else."""
     plan = plan.pinned()
-    outcome = run(data, plan, progress)
+    outcome = run(data, plan, progress, files)
     if plan.account is not None:
         try:
             plan = replace(plan, account=_held(outcome, data, plan))

@@ -23,8 +23,6 @@ from hushtable.engines.spark.people import UNITS
 from hushtable.kernels.grouping import number_rows
 from hushtable.table.ranks import dense_ranks
 
-__all__ = ["TIMES", "Differing", "differing_rows", "repeat"]
-
 _MOST = 1 << 16
 """Most repetitions of a row that is sent: a task makes its copies from one array."""
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import glob
 import os
+import re
 import shutil
 import sys
 import warnings
@@ -19,14 +20,11 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.types import StringType, StructField, StructType
 
 from hushtable.engines.spark.jobs import if_there, spark_errors
-from hushtable.engines.spark.paths import to_read, to_write
 from hushtable.errors import DataError, UsageError
 from hushtable.io.partitions import PartitionFile
 from hushtable.io.sniff import read_head
 from hushtable.io.sources import same_columns, table_files
 from hushtable.io.urls import DELTA, Url, shown
-
-__all__ = ["read_frame", "spark_session"]
 
 _SUBMITTED = "PYSPARK_GATEWAY_PORT"
 """Set by spark-submit, which has its own settings."""
@@ -154,6 +152,15 @@ def read_frame(spark: SparkSession, paths: Sequence[str]) -> DataFrame:
         return whole
 
 
+def parquet_files(paths: Sequence[str]) -> list[str]:
+    """Return the files that ``read_frame`` reads; none if they are not all Parquet files of this machine's folders."""
+    if any("://" in path for path in paths):
+        return []
+    files = table_files(paths)
+    plain = all(_kind(str(file)) == "parquet" and not isinstance(file, PartitionFile) for file in files)
+    return [os.path.abspath(file) for file in files] if plain else []
+
+
 def _misread(files: Sequence[Path]) -> dict[str, dict[Any, Any]]:
     """By column, how Spark misreads folder names in UTF-8, and the correct values.
 
@@ -233,3 +240,28 @@ def _read(
         if names:
             reader = reader.schema(StructType([StructField(name, StringType()) for name in names]))
         return reader.csv(list(addresses))
+
+
+_PATTERN = re.compile(r"([\\*?\[\]{}])")
+
+
+def to_write(path: Path) -> str:
+    """Return the address of a file or folder for Spark to write.
+
+    Examples
+    --------
+    >>> to_write(Path("/srv/my data[1]"))
+    'file:///srv/my data[1]'
+    """
+    return f"file://{path.absolute()}"
+
+
+def to_read(path: Path) -> str:
+    r"""Return the address of a file or folder for Spark to read, with pattern characters escaped.
+
+    Examples
+    --------
+    >>> print(to_read(Path("/srv/my data[1]")))
+    file:///srv/my data\[1\]
+    """
+    return _PATTERN.sub(r"\\\1", to_write(path))

@@ -25,8 +25,6 @@ from hushtable.release.recode import recode
 from hushtable.release.settle import settle
 from hushtable.table.encoded import EncodedTable
 
-__all__ = ["DriverSummary"]
-
 
 class DriverSummary:
     """Distinct combinations on the driver, grouped by an algorithm that keeps equal records together.

@@ -27,15 +27,13 @@ from hushtable.kernels.grouping import number_rows
 from hushtable.release.addresses import writing_rows
 from hushtable.release.companion import release_folders
 from hushtable.release.evidence import write_documents
+from hushtable.release.files import patterns_of
 from hushtable.release.recode import class_numbers
-from hushtable.release.rules import patterns_of
 from hushtable.release.written import for_spreadsheets
 from hushtable.schema.columns import Role
 
 if TYPE_CHECKING:
     from hushtable.engines.spark.engine import SparkOutcome
-
-__all__ = ["save_parts"]
 
 
 def save_parts(

@@ -7,8 +7,6 @@ from typing import Any
 
 from hushtable.io.grids import html_text
 
-__all__ = ["ColumnStory", "Explanation", "people_of"]
-
 
 @dataclass(frozen=True)
 class ColumnStory:
@@ -55,10 +53,10 @@ class Explanation:
         return html_text(str(self))
 
     def __str__(self) -> str:
-        return "\n".join([*self.sentences, *self.told])
+        return "\n".join([*self.sentences, *self.changes])
 
     @property
-    def told(self) -> tuple[str, ...]:
+    def changes(self) -> tuple[str, ...]:
         """Return what happened to the columns: a sentence for each changed one and one for all others."""
         changed = [f"{c.column!r} is {c.published}. {c.why}" for c in self.columns if c.why]
         exact = [repr(c.column) for c in self.columns if not c.why]

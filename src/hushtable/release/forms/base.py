@@ -23,7 +23,7 @@ from hushtable.kernels.grouping import histogram
 from hushtable.params import Parametrised
 from hushtable.registry import forms
 from hushtable.schema.columns import Cover, Kind, Missing, Role
-from hushtable.table.encoded import QuasiColumn
+from hushtable.table.coded_columns import QuasiColumn
 
 if TYPE_CHECKING:
     from hushtable.algorithms.base import Algorithm, Partition
@@ -479,6 +479,22 @@ class Form(Parametrised, ABC):
         ------
         DataError
         """
+
+
+class MemberForm(Form):
+    """A form whose cells are a member (a value or a range) or a set of them."""
+
+    def split(self, cells: pa.Array, column: ColumnPlan) -> Parts:
+        """Return the members."""
+        from hushtable.release.forms.reading import split_sets
+
+        return split_sets(cells)
+
+    def meanings(self, names: Sequence[str], column: ColumnPlan) -> list[Meaning]:
+        """Return the values and ranges."""
+        from hushtable.release.forms.reading import meaning_of_member
+
+        return [meaning_of_member(name) for name in names]
 
 
 DEFAULT_FORM = "regions"

@@ -10,9 +10,8 @@ from hushtable.kernels.grouping import group_rows
 from hushtable.release.forms.base import Cells, Form
 from hushtable.release.forms.sets import SetCells, Sets
 from hushtable.schema.columns import Cover, Kind
-from hushtable.table.encoded import EncodedTable, QuasiColumn
-
-__all__ = ["Bucket", "cells_of_buckets"]
+from hushtable.table.coded_columns import QuasiColumn
+from hushtable.table.encoded import EncodedTable
 
 
 @dataclass(frozen=True)

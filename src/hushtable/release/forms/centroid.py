@@ -27,8 +27,6 @@ from hushtable.table.coded_columns import QuasiColumn, known_numbers, published_
 if TYPE_CHECKING:
     from hushtable.algorithms.base import Partition
 
-__all__ = ["Centroid", "CentroidCells"]
-
 
 @dataclass(frozen=True)
 class CentroidCells(Cells):

@@ -7,8 +7,6 @@ from typing import ClassVar
 
 from hushtable.release.forms.sets import Sets
 
-__all__ = ["Concealed"]
-
 
 @dataclass(frozen=True)
 class Concealed(Sets):

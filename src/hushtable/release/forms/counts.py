@@ -11,7 +11,6 @@ in every column. With sets, values that several people share would stay open.
 from __future__ import annotations
 
 import sys
-from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
@@ -24,20 +23,17 @@ from hushtable.arrays import AnyArray, BoolArray, FloatArray, IntArray
 from hushtable.errors import DataError, IncompatibleError
 from hushtable.models.base import Stat
 from hushtable.params import AtLeast
-from hushtable.release.forms.base import Cells, Form, count_codes
+from hushtable.release.forms.base import Cells, MemberForm, count_codes
 from hushtable.release.forms.rounding import EXACT_DIGITS, LAST_DAY, number_text, significant_bins, whole_bins
 from hushtable.release.forms.sets import SetCells
 from hushtable.schema.columns import Cover, Kind, Missing
-from hushtable.table.coded_columns import known_numbers, published_numbers
-from hushtable.table.encoded import QuasiColumn
+from hushtable.table.coded_columns import QuasiColumn, known_numbers, published_numbers
 
 if TYPE_CHECKING:
     from hushtable.algorithms.base import Algorithm, Partition
     from hushtable.models.compose import AllOf
-    from hushtable.release.forms.reading import Meaning, Parts
+    from hushtable.release.forms.reading import Parts
     from hushtable.table.plan import ColumnPlan
-
-__all__ = ["CountCells", "Counts", "escape_counted"]
 
 
 def escape_counted(label: str | None) -> str:
@@ -258,7 +254,7 @@ class CountCells(Cells):
 
 
 @dataclass(frozen=True)
-class Counts(Form):
+class Counts(MemberForm):
     """Publishes how often each value occurs in a class.
 
     Parameters
@@ -309,12 +305,6 @@ class Counts(Form):
         from hushtable.release.forms.reading import split_counts
 
         return split_counts(cells, column.name)
-
-    def meanings(self, names: Sequence[str], column: ColumnPlan) -> list[Meaning]:
-        """Return the values and the bins."""
-        from hushtable.release.forms.reading import meaning_of_member
-
-        return [meaning_of_member(name) for name in names]
 
     def check_published(self, cells: pa.Array, sizes: IntArray, column: ColumnPlan) -> None:
         """Refuse counts that do not sum to the number of rows of their class."""

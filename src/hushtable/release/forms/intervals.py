@@ -6,7 +6,6 @@ which covers everything. Nominal columns have no ranges: they are published as s
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, ClassVar
@@ -16,17 +15,13 @@ import pyarrow as pa
 
 from hushtable.arrays import BoolArray, FloatArray, IntArray
 from hushtable.hierarchy.base import ROOT
-from hushtable.release.forms.base import Cells, Form, Widening, escape_member, escape_value
+from hushtable.release.forms.base import Cells, Form, MemberForm, Widening, escape_member, escape_value
 from hushtable.release.forms.sets import Sets
 from hushtable.schema.columns import Cover, Kind
-from hushtable.table.coded_columns import known_numbers
-from hushtable.table.encoded import QuasiColumn
+from hushtable.table.coded_columns import QuasiColumn, known_numbers
 
 if TYPE_CHECKING:
-    from hushtable.release.forms.reading import Meaning, Parts
-    from hushtable.table.plan import ColumnPlan
-
-__all__ = ["RangeCells", "Ranges"]
+    pass
 
 
 @dataclass(frozen=True)
@@ -94,7 +89,7 @@ class RangeCells(Cells):
 
 
 @dataclass(frozen=True)
-class Ranges(Form):
+class Ranges(MemberForm):
     """Publishes the range of a class, or the set of its values in nominal columns.
 
     Examples
@@ -119,15 +114,3 @@ class Ranges(Form):
     def from_members(self, column: QuasiColumn, offsets: IntArray, members: IntArray) -> Cells:
         """Return the ranges of these codes."""
         return RangeCells(column, offsets, members)
-
-    def split(self, cells: pa.Array, column: ColumnPlan) -> Parts:
-        """Return the members."""
-        from hushtable.release.forms.reading import split_sets
-
-        return split_sets(cells)
-
-    def meanings(self, names: Sequence[str], column: ColumnPlan) -> list[Meaning]:
-        """Return the values and ranges."""
-        from hushtable.release.forms.reading import meaning_of_member
-
-        return [meaning_of_member(name) for name in names]

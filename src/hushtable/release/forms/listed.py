@@ -16,9 +16,7 @@ from hushtable.arrays import BoolArray, FloatArray, IntArray
 from hushtable.release.forms.intervals import RangeCells
 from hushtable.release.forms.nodes import lowest_above
 from hushtable.release.forms.sets import SetCells
-from hushtable.table.encoded import numbers_of
-
-__all__ = ["ListedCells"]
+from hushtable.table.coded_columns import numbers_of
 
 
 @dataclass(frozen=True)

@@ -6,7 +6,6 @@ sets.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
@@ -14,17 +13,13 @@ import numpy as np
 import pyarrow as pa
 
 from hushtable.arrays import IntArray
-from hushtable.release.forms.base import Cells, Form, Points
+from hushtable.release.forms.base import Cells, Form, MemberForm, Points
 from hushtable.release.forms.intervals import RangeCells, Ranges
 from hushtable.schema.columns import Cover, Kind
-from hushtable.table.coded_columns import published_numbers
-from hushtable.table.encoded import QuasiColumn
+from hushtable.table.coded_columns import QuasiColumn, published_numbers
 
 if TYPE_CHECKING:
-    from hushtable.release.forms.reading import Meaning, Parts
-    from hushtable.table.plan import ColumnPlan
-
-__all__ = ["Midpoint", "MidpointCells"]
+    pass
 
 
 @dataclass(frozen=True)
@@ -63,7 +58,7 @@ class MidpointCells(RangeCells):
 
 
 @dataclass(frozen=True)
-class Midpoint(Form):
+class Midpoint(MemberForm):
     """Publishes the middle of a class's range as a number.
 
     Examples
@@ -91,15 +86,3 @@ class Midpoint(Form):
     def from_members(self, column: QuasiColumn, offsets: IntArray, members: IntArray) -> Cells:
         """Return the midpoints of the ranges of these codes."""
         return MidpointCells(column, offsets, members)
-
-    def split(self, cells: pa.Array, column: ColumnPlan) -> Parts:
-        """Return the members."""
-        from hushtable.release.forms.reading import split_sets
-
-        return split_sets(cells)
-
-    def meanings(self, names: Sequence[str], column: ColumnPlan) -> list[Meaning]:
-        """Return the values and ranges of columns that are not numeric."""
-        from hushtable.release.forms.reading import meaning_of_member
-
-        return [meaning_of_member(name) for name in names]

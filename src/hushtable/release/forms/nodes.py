@@ -21,14 +21,11 @@ from hushtable.kernels.grouping import number_rows
 from hushtable.release.forms.base import Cells, Form, Widening, escape_value
 from hushtable.release.forms.widening import risen
 from hushtable.schema.columns import Cover, Kind
-from hushtable.table.coded_columns import known_numbers
-from hushtable.table.encoded import QuasiColumn
+from hushtable.table.coded_columns import QuasiColumn, known_numbers
 
 if TYPE_CHECKING:
     from hushtable.release.forms.reading import Meaning
     from hushtable.table.plan import ColumnPlan
-
-__all__ = ["NodeCells", "Nodes"]
 
 
 @dataclass(frozen=True)

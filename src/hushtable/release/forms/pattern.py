@@ -17,14 +17,12 @@ from hushtable.release.forms.base import Cells, Form, Widening, count_codes, esc
 from hushtable.release.forms.nodes import NodeCells
 from hushtable.release.forms.widening import risen
 from hushtable.schema.columns import Cover, Kind
-from hushtable.table.encoded import QuasiColumn
+from hushtable.table.coded_columns import QuasiColumn
 
 if TYPE_CHECKING:
     from hushtable.algorithms.base import Partition
     from hushtable.release.forms.reading import Meaning
     from hushtable.table.plan import ColumnPlan
-
-__all__ = ["Pattern", "PatternCells"]
 
 
 @dataclass(frozen=True)

@@ -28,11 +28,6 @@ from hushtable.table.plan import ColumnPlan
 if TYPE_CHECKING:
     from hushtable.release.forms.base import Form
 
-__all__ = [
-    *("EVERYTHING", "Meaning", "Parts", "Reading", "meaning_of_member", "meaning_of_value", "read_cells"),
-    *("split_counts", "split_sets", "whole_cells"),
-]
-
 Meaning: TypeAlias = tuple[str | Span | None, ...]
 """What a part stands for: values, ranges, and None for the missing value."""
 

@@ -15,7 +15,6 @@ tight ranges.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -26,20 +25,16 @@ import pyarrow as pa
 from hushtable.arrays import AnyArray, BoolArray, FloatArray, IntArray
 from hushtable.hierarchy.base import ROOT
 from hushtable.kernels.separate import separate
-from hushtable.release.forms.base import Cells, Form, Widening, count_codes
+from hushtable.release.forms.base import Cells, Form, MemberForm, Widening, count_codes
 from hushtable.release.forms.rounding import FIRST_DAY, LAST_DAY, number_text, round_between
 from hushtable.schema.columns import Cover, Kind
-from hushtable.table.coded_columns import known_numbers
-from hushtable.table.encoded import QuasiColumn
+from hushtable.table.coded_columns import QuasiColumn, known_numbers
 
 if TYPE_CHECKING:
-    from hushtable.release.forms.reading import Meaning, Parts
-    from hushtable.table.plan import ColumnPlan
+    pass
 
 if TYPE_CHECKING:
     from hushtable.algorithms.base import Partition
-
-__all__ = ["RegionCells", "Regions"]
 
 LARGEST = 2.0**53
 """Whole numbers up to here are exact as floats."""
@@ -112,7 +107,7 @@ class RegionCells(Cells):
 
 
 @dataclass(frozen=True)
-class Regions(Form):
+class Regions(MemberForm):
     """Publishes regions with round bounds that reveal nobody's value; ranges and sets of labels.
 
     Examples
@@ -179,18 +174,6 @@ class Regions(Form):
             else c
             for j, (c, known) in enumerate(zip(cells, shown, strict=True))
         )
-
-    def split(self, cells: pa.Array, column: ColumnPlan) -> Parts:
-        """Return the members."""
-        from hushtable.release.forms.reading import split_sets
-
-        return split_sets(cells)
-
-    def meanings(self, names: Sequence[str], column: ColumnPlan) -> list[Meaning]:
-        """Return the values and regions."""
-        from hushtable.release.forms.reading import meaning_of_member
-
-        return [meaning_of_member(name) for name in names]
 
 
 def _beyond(column: QuasiColumn, members: IntArray) -> bool:

@@ -13,17 +13,6 @@ import numpy as np
 from hushtable.arrays import AnyArray, FloatArray, IntArray
 from hushtable.schema.columns import Kind
 
-__all__ = [
-    "EXACT_DIGITS",
-    "FIRST_DAY",
-    "LAST_DAY",
-    "number_text",
-    "numbers_between",
-    "round_between",
-    "significant_bins",
-    "whole_bins",
-]
-
 EXACT_DIGITS = 15
 """Significant digits that every float keeps; with more, adjacent bins could not be distinguished."""
 

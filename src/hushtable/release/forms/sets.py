@@ -12,15 +12,13 @@ import pyarrow as pa
 
 from hushtable.arrays import BoolArray, FloatArray, IntArray
 from hushtable.kernels.grouping import number_rows
-from hushtable.release.forms.base import Cells, Form, Widening, escape_member, escape_value, sums_between
+from hushtable.release.forms.base import Cells, MemberForm, Widening, escape_member, escape_value, sums_between
 from hushtable.schema.columns import Cover, Kind
-from hushtable.table.encoded import QuasiColumn
+from hushtable.table.coded_columns import QuasiColumn
 
 if TYPE_CHECKING:
-    from hushtable.release.forms.reading import Meaning, Parts
+    from hushtable.release.forms.reading import Meaning
     from hushtable.table.plan import ColumnPlan
-
-__all__ = ["SetCells", "Sets"]
 
 MOST_NUMBERED = 64
 """Larger sets are rarely equal, and are written one by one."""
@@ -122,7 +120,7 @@ class SetCells(Cells):
 
 
 @dataclass(frozen=True)
-class Sets(Form):
+class Sets(MemberForm):
     """Publishes the set of the values that a class has.
 
     Examples
@@ -143,12 +141,6 @@ class Sets(Form):
     def from_members(self, column: QuasiColumn, offsets: IntArray, members: IntArray) -> Cells:
         """Return the sets of these codes."""
         return SetCells(column, offsets, members)
-
-    def split(self, cells: pa.Array, column: ColumnPlan) -> Parts:
-        """Return the members."""
-        from hushtable.release.forms.reading import split_sets
-
-        return split_sets(cells)
 
     def meanings(self, names: Sequence[str], column: ColumnPlan) -> list[Meaning]:
         """Return the values."""

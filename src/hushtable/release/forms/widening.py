@@ -24,8 +24,6 @@ if TYPE_CHECKING:
     AnyCells = TypeVar("AnyCells", bound=Cells)
     AnyNodes = TypeVar("AnyNodes", bound=NodeCells)
 
-__all__ = ["more_members", "risen", "widen", "wider_ranges"]
-
 _AROUND = 2
 """Leaves around a set that count as near, in addition to one for each member that may be added."""
 

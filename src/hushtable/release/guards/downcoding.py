@@ -37,8 +37,6 @@ from hushtable.schema.columns import Role
 from hushtable.table.coins import Coins
 from hushtable.table.plan import TablePlan
 
-__all__ = ["DowncodingGuard"]
-
 
 @dataclass(frozen=True)
 class DowncodingGuard(Guard):

@@ -47,11 +47,10 @@ from hushtable.models.compose import AllOf
 from hushtable.models.k_anonymity import KAnonymity
 from hushtable.params import Between
 from hushtable.release.guard import Guard
+from hushtable.table.coded_columns import QuasiColumn
 from hushtable.table.coins import Coins
-from hushtable.table.encoded import EncodedTable, QuasiColumn
+from hushtable.table.encoded import EncodedTable
 from hushtable.table.stats import GroupStats
-
-__all__ = ["MinimalityGuard", "blind_part", "group_centres", "rungs", "spread_order"]
 
 _Climb: TypeAlias = Callable[[Problem, Partition, Coins], Partition | None]
 

@@ -5,7 +5,8 @@ records as it has are drawn from these. Other quasi-identifiers are drawn from t
 sensitive and insensitive values stay with their published row. So drawn rows depend on statistics of whole classes that
 satisfy the models, and on coins of the local secret. Unlike a sample, this needs the original.
 
-The draw has no seed: the same release gives the same rows, so nobody can average over draws.
+The draw has no seed: the same release gives the same rows, so nobody can average over draws. All numeric columns are
+drawn together, even if only some are wanted: a column has the same numbers in every draw.
 
 References
 ----------
@@ -15,7 +16,7 @@ C. C. Aggarwal, P. S. Yu: A condensation approach to privacy preserving data min
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -41,8 +42,6 @@ from hushtable.schema.prepare import prepare
 from hushtable.table.coins import Coins, policy_digest, table_digest
 from hushtable.table.plan import ColumnPlan
 
-__all__ = ["CONDENSED", "DOMINANT", "FEWEST", "Moments", "condense_release", "eigen", "moments_of", "write_condensed"]
-
 CONDENSED = (
     "Numbers are drawn from means and covariances of classes. Drawn rows belong to nobody and are not k-anonymous "
     "themselves. One that matches a person does so by chance."
@@ -51,6 +50,8 @@ FEWEST = 3
 """Least rows of a class: the mean and the spread of two people reveal both."""
 
 _LARGEST = 2**53
+_COVARIANCE = 1e300
+"""Numbers beyond this could overflow."""
 _FORMS = (Recoding.GLOBAL, Recoding.LOCAL, Recoding.CENTROID)
 
 
@@ -59,7 +60,8 @@ def condense_release(release: Released, *, columns: Sequence[str] | None = None)
     _check(release)
     if isinstance(release.published, Written):
         check_opened(release)
-    chosen = _chosen(release, columns)
+    numeric = _numeric(release)
+    chosen = _chosen(numeric, columns)
     plan, recoding = release.plan.table, release.plan.algorithm.recoding
     labels = classes_of(release.table, plan.named(Role.QUASI))
     sizes = np.bincount(labels)
@@ -72,7 +74,7 @@ def condense_release(release: Released, *, columns: Sequence[str] | None = None)
     coins = Coins.of_release(
         table_digest(release.encoded), policy_digest(release.plan.document, release.plan.seed)
     ).purse("condensation")
-    drawn = _numbers(release, chosen, labels, coins)
+    drawn = _numbers(release, numeric, chosen, labels, coins)
     check_cells([published_cells(release.table.column(n)) for n in plan.named(Role.QUASI)], plan, recoding, labels)
     others = {}
     readings, codes = read_columns(release.table, plan, recoding, without=drawn)
@@ -131,17 +133,21 @@ def _check(release: Released) -> None:
         )
 
 
-def _chosen(release: Released, columns: Sequence[str] | None) -> list[ColumnPlan]:
-    """The numeric quasi-identifiers to draw, sorted by name so that the order of columns does not matter."""
+def _numeric(release: Released) -> dict[str, ColumnPlan]:
+    """The numeric quasi-identifiers, sorted by name so that the order of columns does not matter."""
     kinds = {c.name: c.coded.kind for c in release.encoded.quasi}
-    numeric = [c for c in release.plan.table.columns if kinds.get(c.name) is Kind.NUMERIC]
-    names = {c.name for c in numeric}
-    wanted = names if columns is None else set(columns)
-    for name in sorted(wanted - names):
+    return {c.name: c for c in sorted(release.plan.table.columns, key=lambda c: c.name)
+            if kinds.get(c.name) is Kind.NUMERIC}  # fmt: skip
+
+
+def _chosen(numeric: Collection[str], columns: Sequence[str] | None) -> set[str]:
+    """The columns to publish as drawn numbers."""
+    wanted = set(numeric if columns is None else columns)
+    for name in sorted(wanted - set(numeric)):
         raise UsageError(
             f"Column {name!r} is not a numeric quasi-identifier of this release.",
             code="no-number",
-            hint=did_you_mean(name, names) or "Omit 'columns' to use all numeric quasi-identifiers.",
+            hint=did_you_mean(name, numeric) or "Omit 'columns' to use all numeric quasi-identifiers.",
         )
     if not wanted:
         raise IncompatibleError(
@@ -149,34 +155,33 @@ def _chosen(release: Released, columns: Sequence[str] | None) -> list[ColumnPlan
             code="no-number",
             hint="Use 'sample', which draws from published cells.",
         )
-    return sorted((c for c in numeric if c.name in wanted), key=lambda c: c.name)
+    return wanted
 
 
-def _numbers(release: Released, chosen: Sequence[ColumnPlan], labels: IntArray, coins: Coins) -> dict[str, pa.Array]:
-    """Draw numbers for every published row from the moments of its class."""
-    rows = pa.array(release.source_rows)
-    original = release.treated([c.name for c in chosen]).take(rows)
-    read = [_read(original.column(c.name), c, release) for c in chosen]
-    records = np.column_stack([values for values, _ in read])
+def _numbers(
+    release: Released, numeric: Mapping[str, ColumnPlan], chosen: Collection[str], labels: IntArray, coins: Coins
+) -> dict[str, pa.Array]:
+    """Draw numbers for every published row from the moments of its class, and return the chosen columns."""
+    original = release.treated(list(numeric)).take(pa.array(release.source_rows))
+    read: dict[str, tuple[FloatArray, bool]] = {}
+    for name, column in numeric.items():
+        try:
+            read[name] = _read(original.column(name), column, release)
+        except DataError:
+            if name in chosen:
+                raise
+    records = np.column_stack([values for values, _ in read.values()])
     order = np.lexsort((*records.T[::-1], labels))
     offsets = np.concatenate([[0], np.cumsum(np.bincount(labels))]).astype(np.int64)
-    with np.errstate(over="ignore", invalid="ignore"):
-        moments = moments_of(records[order], offsets)
-    luck = coins.uniform("numbers", records.size).reshape(records.shape)
-    found = moments.drawn(labels, luck)
+    moments = moments_of(records[order], offsets)
+    found = moments.drawn(labels, coins.uniform("numbers", records.size).reshape(records.shape))
     out: dict[str, pa.Array] = {}
-    for j, (column, (_, whole)) in enumerate(zip(chosen, read, strict=True)):
-        if not np.all(np.isfinite(found[:, j])):
-            raise DataError(
-                f"Numbers of column {column.name!r} are too large for a covariance.",
-                code="too-large",
-                hint="Remove the column from 'columns'.",
-            )
+    for j, (name, (_, whole)) in enumerate(read.items()):
         if whole:
-            out[column.name] = pa.array(np.rint(found[:, j]).astype(np.int64))
+            out[name] = pa.array(np.rint(found[:, j]).astype(np.int64))
         else:
-            out[column.name] = pa.array(_rounded(found[:, j], moments.spreads[:, j], labels))
-    return out
+            out[name] = pa.array(_rounded(found[:, j], moments.spreads[:, j], labels))
+    return {name: out[name] for name in read if name in chosen}
 
 
 def _read(values: pa.ChunkedArray, column: ColumnPlan, release: Released) -> tuple[FloatArray, bool]:
@@ -199,6 +204,12 @@ def _read(values: pa.ChunkedArray, column: ColumnPlan, release: Released) -> tup
     if whole and np.any((numbers > _LARGEST) | (numbers < -_LARGEST)):
         raise DataError(
             f"Column {column.name!r} has whole numbers beyond 2**53, which are not measurements.",
+            code="too-large",
+            hint="Remove the column from 'columns'.",
+        )
+    if np.any(np.abs(numbers.astype(np.float64)) > _COVARIANCE):
+        raise DataError(
+            f"Numbers of column {column.name!r} are too large for a covariance.",
             code="too-large",
             hint="Remove the column from 'columns'.",
         )

@@ -21,8 +21,6 @@ from hushtable.release.sample.sample import sample_table
 from hushtable.release.targets import check_outside
 from hushtable.release.written import Written
 
-__all__ = ["NOTE", "check_opened", "check_sample_target", "note_path", "sample_release", "write_drawn", "write_sample"]
-
 NOTE = "Rows are drawn from the cells of a release, class by class. One that matches a person does so by chance."
 _ENDINGS = (".csv", ".parquet")
 _PIECE = 1 << 20
@@ -39,8 +37,8 @@ def sample_release(release: Released, *, seed: int = 0, rows: int | None = None,
 
 def check_opened(release: Released) -> None:
     """Verify an opened release, as far as its public files allow."""
-    told = getattr(release.origin, "told", None)
-    if told is not None and told.get("rows") != release.table.num_rows:
+    public = getattr(release.origin, "public", None)
+    if public is not None and public.get("rows") != release.table.num_rows:
         raise DataError(
             f"The published file has {release.table.num_rows:,} rows, but release.json has another number.",
             code="mismatch",
@@ -161,8 +159,8 @@ def write_drawn(release: Released, table: pa.Table, target: Path, words: str, ho
 
 
 def _mark(release: Released) -> str | None:
-    told = getattr(release.origin, "told", None) or load_evidence(release.published.path.with_name("release.json"))
-    mark: str | None = told.get("release")
+    public = getattr(release.origin, "public", None) or load_evidence(release.published.path.with_name("release.json"))
+    mark: str | None = public.get("release")
     return mark
 
 

@@ -4,10 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from hushtable.report.charts.frame import NARROW, WIDE, Frame, Heading, data_table, figure
-from hushtable.report.html import Markup, tag
-
-__all__ = ["bar_chart"]
+from hushtable.report.charts.frame import NARROW, WIDE, Frame, Heading, data_table, figure, legend
+from hushtable.report.html import Markup, join, tag
 
 
 def bar_chart(
@@ -46,3 +44,87 @@ def bar_chart(
         heading,
         data_table(heading, head, [(label, show(value)) for label, value in rows]),
     )
+
+
+def pair_chart(
+    heading: Heading,
+    rows: Sequence[tuple[str, float, float]],
+    *,
+    show: Callable[[float], str],
+    scale: Callable[[float], str],
+    head: str,
+    narrow: bool = False,
+) -> Markup:
+    """Draw (label, before, after) rows.
+
+    Parameters
+    ----------
+    heading : Heading
+    rows : sequence of tuples
+    show, scale : callables
+        Format numbers in the rows and along the scale.
+    head : str
+        Heading of the rows, for the table.
+    narrow : bool
+        Whether it is placed next to another one.
+
+    Examples
+    --------
+    >>> drawn = pair_chart(Heading("a", "Ages", "Ages"), [("20", 1, 2)], show=str, scale=str, head="age")
+    >>> drawn.count('class="before"'), drawn.count('class="after"')
+    (2, 2)
+    """
+    frame = Frame(
+        [label for label, _, _ in rows],
+        max((max(b, a) for _, b, a in rows), default=0.0),
+        scale,
+        widths=NARROW if narrow else WIDE,
+    )
+    bars: list[Markup] = []
+    for i, (_, before, after) in enumerate(rows):
+        middle = frame.y(i)
+        for value, top, kind in ((before, middle - 10, "before"), (after, middle + 1, "after")):
+            width = round(frame.x(value) - frame.left, 2)
+            bars.append(tag("rect", x=frame.left, y=round(top, 2), width=width, height=9, class_=kind))
+        bars.append(frame.value(i, f"{show(before)} → {show(after)}"))
+    words = "; ".join(f"{label}: {show(b)} before, {show(a)} after" for label, b, a in rows)
+    return figure(
+        frame.draw(heading, f"Two bars for each row. {words}.", *bars),
+        heading,
+        data_table(heading, [head, "before", "after"], [(label, show(b), show(a)) for label, b, a in rows]),
+        legend(("before", "before (input)"), ("after", "after (release)")),
+    )
+
+
+def change_chart(heading: Heading, rows: Sequence[tuple[str, float, float]], *, head: str) -> Markup:
+    """Draw (label, before, after) rows of numbers from 0 to 1.
+
+    Examples
+    --------
+    >>> drawn = change_chart(Heading("a", "Associations", ""), [("age, sex", 0.4, 0.3)], head="columns")
+    >>> drawn.count("<circle")
+    4
+    """
+    frame = Frame([label for label, _, _ in rows], max((max(b, a) for _, b, a in rows), default=0.0), _two, row=24)
+    marks: list[Markup] = []
+    for i, (_, before, after) in enumerate(rows):
+        y = frame.y(i)
+        marks.append(
+            join(
+                tag("line", x1=frame.x(before), y1=y, x2=frame.x(after), y2=y, class_="interval"),
+                tag("circle", cx=frame.x(before), cy=y, r=5, class_="dot-before"),
+                tag("circle", cx=frame.x(after), cy=y, r=4.5, class_="dot-after"),
+                frame.value(i, f"{_two(before)} → {_two(after)}"),
+            )
+        )
+    words = "; ".join(f"{label}: {_two(b)} before, {_two(a)} after" for label, b, a in rows)
+    return figure(
+        frame.draw(heading, f"Two dots for each row. {words}.", *marks),
+        heading,
+        data_table(heading, [head, "before", "after"], [(label, _two(b), _two(a)) for label, b, a in rows]),
+        legend(("dot-before", "before (input)"), ("dot-after", "after (release)")),
+    )
+
+
+def _two(value: float) -> str:
+    return f"{value:.2f}"

@@ -5,12 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from hushtable.report.charts.frame import Frame, Heading, data_table, figure
-from hushtable.report.charts.legend import legend
+from hushtable.report.charts.frame import Frame, Heading, data_table, figure, legend
 from hushtable.report.html import Markup, join, tag
 from hushtable.report.numbers import percent
-
-__all__ = ["Interval", "interval_chart"]
 
 
 @dataclass(frozen=True)

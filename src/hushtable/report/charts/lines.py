@@ -9,8 +9,6 @@ from dataclasses import dataclass
 from hushtable.report.charts.frame import Heading, data_table, figure, ticks
 from hushtable.report.html import Child, Markup, join, tag
 
-__all__ = ["Curve", "PlotArea", "between", "line_chart"]
-
 _WIDTH, _HEIGHT = 640, 320
 _LEFT, _RIGHT, _TOP, _BOTTOM = 74, 16, 12, 46
 _SHAPES = 5

@@ -8,8 +8,6 @@ from hushtable.report.charts.frame import Heading, data_table, figure
 from hushtable.report.charts.lines import PlotArea, between
 from hushtable.report.html import Markup, tag
 
-__all__ = ["square_chart"]
-
 
 def square_chart(
     heading: Heading,

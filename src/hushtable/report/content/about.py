@@ -13,8 +13,6 @@ from pydantic import ValidationError
 from hushtable.errors import UsageError
 from hushtable.report.content.base import Part
 
-__all__ = ["About", "Recipient", "read_about"]
-
 
 class Recipient(Part):
     """A recipient of the release."""

@@ -6,8 +6,6 @@ import math
 
 from pydantic import BaseModel, ConfigDict
 
-__all__ = ["Part", "finite"]
-
 
 class Part(BaseModel):
     """A part of a report: immutable, without unknown fields, and with numbers that JSON can express."""

@@ -6,18 +6,6 @@ from typing import Literal
 
 from hushtable.report.content.base import Part
 
-__all__ = [
-    "Adversary",
-    "AttackEvidence",
-    "Band",
-    "ModelEvidence",
-    "ModelQuantity",
-    "NotRun",
-    "RecipientEvidence",
-    "RiskEvidence",
-    "RiskNumbers",
-]
-
 
 class ModelQuantity(Part):
     """One of the quantities that a model bounds, if it bounds several."""
@@ -140,9 +128,9 @@ class RecipientEvidence(Part):
     average: float
     share_at_risk: float
     """share of the rows above the report's threshold"""
-    learnt: str | None
+    learned: str | None
     """the sensitive column that is most often learned with certainty; none if there is none to learn"""
-    share_learnt: float
+    share_learned: float
     """share of the rows whose group has one value of that column"""
 
 

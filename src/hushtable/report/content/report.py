@@ -17,20 +17,6 @@ from hushtable.report.content.privacy import (
 )
 from hushtable.report.content.utility import AccuracyEvidence, Association, ColumnEvidence, MeasureEvidence
 
-__all__ = [
-    "FORMAT",
-    "Facts",
-    "Handling",
-    "Provenance",
-    "PublishedFile",
-    "Report",
-    "Rules",
-    "Summary",
-    "TemplateAnswer",
-    "Usefulness",
-    "report_schema",
-]
-
 FORMAT = "hushtable-report/2"
 """Name and version of the JSON file's format; it changes whenever readers must change."""
 

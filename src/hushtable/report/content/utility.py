@@ -6,8 +6,6 @@ from typing import Literal
 
 from hushtable.report.content.base import Part
 
-__all__ = ["AccuracyEvidence", "Association", "Bar", "ColumnEvidence", "Depth", "MeasureEvidence"]
-
 
 class Bar(Part):
     """One bar of a histogram, with at least the number of records that the report's rule requires."""

@@ -14,8 +14,6 @@ if TYPE_CHECKING:
     from hushtable.attacks.base import AttackResult
     from hushtable.release.released import Released
 
-__all__ = ["attack_evidence", "evidence_of"]
-
 
 def attack_evidence(
     release: Released, wanted: bool | Sequence[str], progress: Callable[[float, str], None]

@@ -18,9 +18,8 @@ from hushtable.report.content.base import finite
 from hushtable.report.content.privacy import RecipientEvidence
 from hushtable.report.content.report import Facts, Rules, Usefulness
 from hushtable.report.content.utility import AccuracyEvidence, MeasureEvidence
-from hushtable.report.gather.associations import associations
 from hushtable.report.gather.attacks import attack_evidence
-from hushtable.report.gather.columns import ROUNDING, binned_columns, column_evidence
+from hushtable.report.gather.columns import ROUNDING, associations, binned_columns, column_evidence
 from hushtable.report.gather.privacy import adversaries, bands, model_evidence, risk_evidence
 from hushtable.report.gather.provenance import provenance, published_files, treatment
 from hushtable.report.gather.words import summary_of
@@ -31,9 +30,6 @@ from hushtable.utility.classification import CLASSIFIERS, DEFAULT_CLASSIFIER
 
 if TYPE_CHECKING:
     from hushtable.release.released import Released
-    from hushtable.report.content.about import About
-
-__all__ = ["LEAST", "facts_of", "recipient_evidence"]
 
 LEAST = 10
 """Minimum number of records in a bar of a histogram; more if a model requires larger classes."""
@@ -177,8 +173,8 @@ def _assessed(release: Released, recipient: Recipient, threshold: float, compari
         highest=float(risk.max()),
         average=float(risk.mean()),
         share_at_risk=float(above(risk, comparison, threshold).mean()),
-        learnt=worst,
-        share_learnt=certain[worst] if worst is not None else 0.0,
+        learned=worst,
+        share_learned=certain[worst] if worst is not None else 0.0,
     )
 
 

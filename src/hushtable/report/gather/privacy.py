@@ -29,10 +29,6 @@ if TYPE_CHECKING:
     from hushtable.models.base import PrivacyModel
     from hushtable.release.released import Released
 
-__all__ = [
-    *("adversaries", "banded", "bands", "model_evidence", "models_found", "risk_evidence", "risk_numbers", "tried_out"),
-]
-
 _LINKING = {
     "prosecutor": ("a person's quasi-identifiers, and that this person is in the table", "find this person's record"),
     "journalist": (

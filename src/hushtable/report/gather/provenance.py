@@ -30,8 +30,6 @@ from hushtable.table.ranks import dense_ranks
 if TYPE_CHECKING:
     from hushtable.release.released import Released
 
-__all__ = ["MISSING", "files_in", "input_hash", "provenance", "published_files", "report_time", "treatment"]
-
 _RECODING = {
     "global": "every value of a column is generalized in the same way everywhere",
     "local": "each class is generalized as far as necessary",
@@ -79,10 +77,10 @@ def provenance(release: Released) -> Provenance:
 
 def _maker(release: Released) -> tuple[str, str | None]:
     """Return the version that made a release, and the digest of its code if that is known."""
-    told, kept = (getattr(release.origin, name, None) for name in ("told", "kept"))
-    if told is None:
+    public, kept = (getattr(release.origin, name, None) for name in ("public", "kept"))
+    if public is None:
         return __version__, code_digest()
-    return str(told.get("hushtable", "")), (kept or {}).get("code_sha256")
+    return str(public.get("hushtable", "")), (kept or {}).get("code_sha256")
 
 
 def treatment(release: Released, after: Exposure) -> Handling:

@@ -8,8 +8,6 @@ from typing import Any, Literal, get_args, get_origin
 
 from hushtable.params import Parametrised
 
-__all__ = ["parameter_words", "summary_of"]
-
 
 def summary_of(found: type) -> str:
     """Return the first sentence of a class's docstring.

@@ -6,8 +6,6 @@ light and dark mode.
 
 from __future__ import annotations
 
-__all__ = ["CHARTS", "DARK", "FONT", "LIGHT", "LINES", "MONO"]
-
 FONT = 'system-ui, "Segoe UI", "Helvetica Neue", Arial, sans-serif'
 """Fonts of the reader's own machine: nothing is fetched."""
 

@@ -24,8 +24,6 @@ from hushtable.report.page.story import (
 from hushtable.report.page.style import STYLE
 from hushtable.report.page.utility import columns_section, utility_section
 
-__all__ = ["check_paths", "json_path", "page", "write_report"]
-
 _SECTIONS = {
     "about": ("Dataset, purpose and recipients", about_section),
     "findings": ("Questions and answers", findings_section),

@@ -6,8 +6,6 @@ from collections.abc import Sequence
 
 from hushtable.report.html import Child, Markup, tag
 
-__all__ = ["bullets", "facts_table", "table"]
-
 
 def bullets(items: Sequence[Child]) -> Markup:
     """Return an unordered list."""

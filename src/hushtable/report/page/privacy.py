@@ -4,16 +4,14 @@ from __future__ import annotations
 
 from hushtable.errors import counted
 from hushtable.release.verify import needed_and_achieved
+from hushtable.report.charts.bars import pair_chart
 from hushtable.report.charts.frame import Heading
 from hushtable.report.charts.intervals import Interval, interval_chart
-from hushtable.report.charts.pair import pair_chart
 from hushtable.report.content.privacy import ModelEvidence
 from hushtable.report.content.report import Report
 from hushtable.report.html import Markup, join, tag
 from hushtable.report.numbers import count, number, percent
 from hushtable.report.page.parts import bullets, table
-
-__all__ = ["adversaries_section", "attacks_section", "models_section", "risks_section"]
 
 
 def models_section(report: Report) -> Markup:

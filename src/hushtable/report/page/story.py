@@ -7,17 +7,6 @@ from hushtable.report.html import Child, Markup, join, tag
 from hushtable.report.numbers import count, percent
 from hushtable.report.page.parts import bullets, facts_table
 
-__all__ = [
-    "about_section",
-    "findings_section",
-    "limits_section",
-    "provenance_section",
-    "signature_section",
-    "summary_box",
-    "treatment_section",
-    "usefulness_section",
-]
-
 _BLANK = "\u2026" * 6
 
 
@@ -69,8 +58,8 @@ def about_section(report: Report) -> Markup:
                     f"At least {count(who.smallest)} rows look the same to them. The chance of picking the right one "
                     f"is at most {percent(who.highest)}, and {percent(who.average)} on average; it is above the "
                     f"threshold for {percent(who.share_at_risk)} of the rows. ",
-                    f"“{who.learnt}” is certain for {percent(who.share_learnt)} of the rows."
-                    if who.learnt
+                    f"“{who.learned}” is certain for {percent(who.share_learned)} of the rows."
+                    if who.learned
                     else "There is no sensitive column to learn.",
                 ),
             )

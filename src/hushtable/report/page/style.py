@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from hushtable.report.page.look import CHARTS, DARK, FONT, LIGHT, MONO
 
-__all__ = ["STYLE"]
-
 STYLE = (
     f":root {{ color-scheme: light dark; {LIGHT} }}\n@media (prefers-color-scheme: dark) {{ :root {{ {DARK} }} }}\n"
     f"html {{ font: 16px/1.55 {FONT}; }} code {{ font: .85em/1.4 {MONO}; }}\n{CHARTS}"

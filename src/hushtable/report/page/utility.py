@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-from hushtable.report.charts.bars import bar_chart
-from hushtable.report.charts.change import change_chart
+from hushtable.report.charts.bars import bar_chart, change_chart, pair_chart
 from hushtable.report.charts.frame import Heading
-from hushtable.report.charts.pair import pair_chart
 from hushtable.report.content.report import Report
 from hushtable.report.content.utility import ColumnEvidence
 from hushtable.report.html import Markup, join, tag
 from hushtable.report.numbers import count, number, percent
 from hushtable.report.page.parts import table
-
-__all__ = ["column_charts", "columns_section", "utility_section"]
 
 _ROLES = {
     "identifier": "identifier",
@@ -57,7 +53,7 @@ def column_charts(column: ColumnEvidence, *, counterfeits: bool) -> Markup:
     """One column before and after, and its generalization."""
     counted = "Records."
     if counterfeits:
-        # their values are published beside the people's; their cells are those of people who are counted
+        # their values are published with the people's; their cells are those of people who are counted
         counted = f"Records, {'with' if column.role == 'sensitive' else 'without'} counterfeits."
     drawn = pair_chart(
         Heading(

@@ -13,17 +13,6 @@ from hushtable.report.content.report import Facts, TemplateAnswer
 from hushtable.report.numbers import count, number, percent
 from hushtable.risk.linkage import above
 
-__all__ = [
-    "attacks_named",
-    "attribute_models",
-    "for_people",
-    "highest_risk",
-    "identifiers_gone",
-    "models_hold",
-    "recipients_assessed",
-    "utility_kept",
-]
-
 
 def models_hold(facts: Facts, question: str) -> TemplateAnswer:
     """Whether every model of the policy holds."""
@@ -171,7 +160,7 @@ def recipients_assessed(facts: Facts, question: str) -> TemplateAnswer:
             status="to judge",
             evidence=("Name recipients and the columns that they may hold: hushtable report --about FILE.",),
         )
-    exposed = [who.name for who in facts.recipients if who.share_at_risk or who.share_learnt]
+    exposed = [who.name for who in facts.recipients if who.share_at_risk or who.share_learned]
     return TemplateAnswer(
         question=question,
         answer=f"Not for {', '.join(exposed)}: see the evidence." if exposed else "Yes, for every recipient named.",
@@ -180,8 +169,8 @@ def recipients_assessed(facts: Facts, question: str) -> TemplateAnswer:
             f"{who.name}: at least {count(who.smallest)} rows look the same; {percent(who.share_at_risk)} of the rows "
             f"are above the threshold; "
             + (
-                f"“{who.learnt}” is certain for {percent(who.share_learnt)}."
-                if who.learnt
+                f"“{who.learned}” is certain for {percent(who.share_learned)}."
+                if who.learned
                 else "no sensitive column to learn."
             )
             for who in facts.recipients
@@ -196,9 +185,9 @@ def for_people(question: str, *points: str) -> TemplateAnswer:
     )
 
 
-def _learnt(who: RecipientEvidence) -> str:
+def _learned(who: RecipientEvidence) -> str:
     return (
-        f"“{who.learnt}” is certain for {percent(who.share_learnt)}"
-        if who.learnt
+        f"“{who.learned}” is certain for {percent(who.share_learned)}"
+        if who.learned
         else "there is no sensitive column to learn"
     )

@@ -89,8 +89,7 @@ class Template(Parametrised, ABC):
         about : About, optional
         """
         from hushtable.report.content.about import About
-        from hushtable.report.gather.limits import limits
-        from hushtable.report.gather.summary import summary
+        from hushtable.report.gather.summary import limits, summary
 
         findings = self.findings(facts)
         return Report(

@@ -17,8 +17,6 @@ from hushtable.report.numbers import count, percent
 from hushtable.report.templates import answers
 from hushtable.report.templates.base import Template
 
-__all__ = ["EMA"]
-
 
 @dataclass(frozen=True)
 class EMA(Template):

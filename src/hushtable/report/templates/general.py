@@ -9,8 +9,6 @@ from hushtable.report.content.report import Facts, TemplateAnswer
 from hushtable.report.templates.answers import attacks_named, highest_risk, identifiers_gone, models_hold, utility_kept
 from hushtable.report.templates.base import Template
 
-__all__ = ["General"]
-
 
 @dataclass(frozen=True)
 class General(Template):

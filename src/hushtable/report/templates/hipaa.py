@@ -15,8 +15,6 @@ from hushtable.report.content.report import Facts, TemplateAnswer
 from hushtable.report.templates import answers
 from hushtable.report.templates.base import Template
 
-__all__ = ["HIPAA"]
-
 
 @dataclass(frozen=True)
 class HIPAA(Template):

@@ -15,8 +15,6 @@ from hushtable.report.content.report import Facts, TemplateAnswer
 from hushtable.report.templates import answers
 from hushtable.report.templates.base import Template
 
-__all__ = ["ISO27559"]
-
 
 @dataclass(frozen=True)
 class ISO27559(Template):

@@ -16,8 +16,6 @@ from hushtable.report.numbers import count
 from hushtable.report.templates import answers
 from hushtable.report.templates.base import Template
 
-__all__ = ["NIST800188"]
-
 
 @dataclass(frozen=True)
 class NIST800188(Template):

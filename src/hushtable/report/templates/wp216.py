@@ -15,8 +15,6 @@ from hushtable.report.numbers import count, percent
 from hushtable.report.templates import answers
 from hushtable.report.templates.base import Template
 
-__all__ = ["WP216"]
-
 _SINGLING_OUT = ("singling-out", "downcoding", "combinatorial-refinement")
 _LINKING = ("linkability", "linkage", "composition", "membership")
 

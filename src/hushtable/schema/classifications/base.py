@@ -12,8 +12,6 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import cache, cached_property
 
-__all__ = ["NAMES", "Classification", "classification", "named_or_many", "spelling"]
-
 NAMES = ("countries", "icd-10", "isced-2011", "isco-08", "nace-2", "naics-2022", "us-states", "us-zip3")
 """Names in policies. The file of ``icd-10`` is ``icd_10.py``."""
 

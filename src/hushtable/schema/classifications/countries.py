@@ -10,8 +10,6 @@ from __future__ import annotations
 
 from hushtable.schema.classifications.base import Classification, named_or_many, spelling
 
-__all__ = ["CLASSIFICATION"]
-
 _REGIONS: dict[tuple[str, str], str] = {
     ("Northern Africa", "Africa"): (
         "DZ DZA 012 Algeria; EG EGY 818 Egypt; LY LBY 434 Libya; MA MAR 504 Morocco; SD SDN 729 Sudan; TN TUN 788 "

@@ -14,8 +14,6 @@ from collections.abc import Iterator
 
 from hushtable.schema.classifications.base import Classification
 
-__all__ = ["CLASSIFICATION"]
-
 _CHAPTERS: tuple[tuple[str, str, str], ...] = (
     ("I", "A00-B99", "A00-A09 A15-A19 A20-A28 A30-A49 A50-A64 A65-A69 A70-A74 A75-A79 A80-A89 A92-A99 B00-B09 B15-B19 "
      "B20-B24 B25-B34 B35-B49 B50-B64 B65-B83 B85-B89 B90-B94 B95-B98 B99-B99"),

@@ -6,8 +6,6 @@ import re
 
 from hushtable.schema.classifications.base import Classification
 
-__all__ = ["CLASSIFICATION"]
-
 _LEVELS = (
     *("0 Early childhood education", "1 Primary education", "2 Lower secondary education"),
     *("3 Upper secondary education", "4 Post-secondary non-tertiary education", "5 Short-cycle tertiary education"),

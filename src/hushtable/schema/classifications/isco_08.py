@@ -6,8 +6,6 @@ import re
 
 from hushtable.schema.classifications.base import Classification
 
-__all__ = ["CLASSIFICATION"]
-
 _MAJOR = {
     "0": "Armed forces occupations", "1": "Managers", "2": "Professionals",
     "3": "Technicians and associate professionals",

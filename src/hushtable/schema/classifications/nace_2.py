@@ -7,8 +7,6 @@ from collections.abc import Iterator
 
 from hushtable.schema.classifications.base import Classification
 
-__all__ = ["CLASSIFICATION"]
-
 _SECTIONS = {
     ("A", "Agriculture, forestry and fishing"): "01-03",
     ("B", "Mining and quarrying"): "05-09",

@@ -6,8 +6,6 @@ import re
 
 from hushtable.schema.classifications.base import Classification
 
-__all__ = ["CLASSIFICATION"]
-
 _SECTORS = {
     "11": "11 Agriculture, forestry, fishing and hunting",
     "21": "21 Mining, quarrying, and oil and gas extraction",

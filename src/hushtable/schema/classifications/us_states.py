@@ -8,8 +8,6 @@ from __future__ import annotations
 
 from hushtable.schema.classifications.base import Classification, named_or_many, spelling
 
-__all__ = ["CLASSIFICATION"]
-
 _DIVISIONS: dict[tuple[str, str], str] = {
     ("New England", "Northeast"): "09 CT Connecticut, 23 ME Maine, 25 MA Massachusetts, 33 NH New Hampshire, "
     "44 RI Rhode Island, 50 VT Vermont",

@@ -12,8 +12,6 @@ from collections.abc import Iterator
 
 from hushtable.schema.classifications.base import Classification
 
-__all__ = ["CLASSIFICATION"]
-
 _SMALL = "036 059 063 102 203 556 692 790 821 823 830 831 878 879 884 890 893"
 _ZIP = re.compile(r"(\d{3})(?:\d{2}(?:-?\d{4})?|\*\*|XX)?", re.IGNORECASE)
 

@@ -11,8 +11,6 @@ from hushtable.studio.pages.widgets import card, html_table, text
 from hushtable.studio.service import Studio
 from hushtable.studio.texts import T
 
-__all__ = ["build"]
-
 
 def build(studio: Studio, schema: dict[str, Any]) -> None:
     """Build the page."""

@@ -19,8 +19,6 @@ from hushtable.studio.projects import Project
 from hushtable.studio.runs import Run
 from hushtable.studio.texts import T
 
-__all__ = ["build"]
-
 
 async def build(page: Page, project: Project, wanted: int | None = None) -> None:
     """Build the page."""

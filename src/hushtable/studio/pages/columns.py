@@ -18,8 +18,6 @@ from hushtable.studio.projects import Project
 from hushtable.studio.runs import runs_of
 from hushtable.studio.texts import ROLES, T
 
-__all__ = ["build"]
-
 
 async def build(page: Page, project: Project) -> None:
     """Build the page."""

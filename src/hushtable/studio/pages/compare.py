@@ -19,8 +19,6 @@ from hushtable.studio.runs import Run
 from hushtable.studio.texts import ROLES, T
 from hushtable.studio.theme import shade
 
-__all__ = ["build"]
-
 _CLASSES = 10
 _ROWS = 12
 _CHARTS = 6

@@ -28,8 +28,6 @@ from hushtable.studio.runs import runs_of
 from hushtable.studio.texts import T
 from hushtable.studio.uploads import UPLOADS
 
-__all__ = ["build", "repeated"]
-
 OPENING = ("open", "example", "query")
 
 
@@ -171,7 +169,7 @@ async def _table(project: Project) -> None:
         await pager(facts["rows"], show, size=10)(0)
 
 
-def _told(project: Project, profile: dict[str, Any]) -> None:
+def _show_notes(project: Project, profile: dict[str, Any]) -> None:
     """Show what the draft policy says about the table, and what it leaves to the user."""
     document = project.document()
     listed = document.get("missing_values", [])
@@ -187,5 +185,5 @@ def _profile(project: Project, profile: dict[str, Any]) -> None:
     with card(T.FOUND_IN_DATA):
         if profile["duplicates"]:
             text(T.DUPLICATES.format(profile["duplicates"]), "p", "ht-soft")
-        _told(project, profile)
+        _show_notes(project, profile)
         text(T.SEE_COLUMNS, "p", "ht-soft")

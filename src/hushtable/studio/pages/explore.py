@@ -16,8 +16,6 @@ from hushtable.studio.projects import Project
 from hushtable.studio.runs import Run, runs_of
 from hushtable.studio.texts import T
 
-__all__ = ["build"]
-
 _MOST = 300
 
 

@@ -11,8 +11,6 @@ from nicegui import events, ui
 from hushtable.studio.pages.widgets import text
 from hushtable.studio.texts import T
 
-__all__ = ["file_field"]
-
 
 def file_field(label: str, address: str, accept: Sequence[str], done: Callable[[str], Any], *, seen: str = "") -> None:
     """A field that immediately uploads a file to the REST API; ``done`` is called with its name.

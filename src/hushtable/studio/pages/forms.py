@@ -15,8 +15,6 @@ from hushtable.policy.faults import InvalidPolicy
 from hushtable.policy.text import read_yaml
 from hushtable.studio.pages.widgets import once_left
 
-__all__ = ["ParameterForm", "field_text", "parse_field"]
-
 
 def parse_field(param: Param, given: Any) -> Any:
     """Return typed text as the value of a parameter, or None if the field is empty.

@@ -35,8 +35,6 @@ from hushtable.studio.store import Job
 from hushtable.studio.texts import KINDS, T
 from hushtable.studio.uploads import HIERARCHIES
 
-__all__ = ["build"]
-
 
 async def build(page: Page, project: Project, wanted: str = "") -> None:
     """Build the page: the editor of the requested column, or the overview."""

@@ -15,8 +15,6 @@ from hushtable.studio.runs import runs_of
 from hushtable.studio.service import Studio
 from hushtable.studio.texts import T
 
-__all__ = ["build"]
-
 _FIELD = "project-name"
 # the name travels with the click: on a slow machine the two would arrive in any order while the page connects
 _SEND = f"() => emit(document.getElementById('{_FIELD}').value)"

@@ -18,8 +18,6 @@ from hushtable.studio.service import Studio
 from hushtable.studio.texts import STEPS, T
 from hushtable.studio.theme import CSS
 
-__all__ = ["Page", "frame", "needs", "open_button", "which_run"]
-
 # The browser knows first that something was typed: a question that waits for the server would come too late. What is
 # inside an element with data-unsaved counts from its first key; the server takes it back once it is kept.
 _GUARD = """<script>
@@ -202,7 +200,7 @@ def _go(words: str, project: Project, step: str) -> ui.button:
 def open_button(words: str, address: str) -> ui.button:
     """A button that opens another page, with a confirmation if unsaved text would be lost."""
     made = ui.button(words).props("no-caps")
-    # what was typed last is told by the browser within a moment; the question has to know of it
+    # the browser reports what was typed last within a moment; the question has to know of it
     to = json.dumps(address)
     leave = f"if (window.htUnsaved.size) emitEvent('ht-leave', {to}); else window.location.href = {to};"
     made.on("click", js_handler=f"() => setTimeout(() => {{ {leave} }}, 120)")

@@ -23,8 +23,6 @@ from hushtable.studio.projects import Project
 from hushtable.studio.texts import CELLS, MISSING, T
 from hushtable.studio.uploads import OUTSIDE
 
-__all__ = ["build"]
-
 
 async def build(page: Page, project: Project) -> None:
     """Build the page."""
@@ -424,7 +422,7 @@ def outside(page: Page, project: Project, again: Again) -> None:
 
     async def believed() -> None:
         if table.value and not on.value:
-            return  # half of it; the column is asked for beside it
+            return  # half of it; the column is asked for next to it
         said = {"file": table.value, "on": on.value, "probability": (share.value or "").strip() or "probability"}
         await change({"background": said if table.value else None})
 

@@ -19,8 +19,6 @@ from hushtable.studio.runs import Run, runs_of
 from hushtable.studio.store import Job
 from hushtable.studio.texts import STATES, STEPS, T
 
-__all__ = ["build"]
-
 _TONES = {"useful": "good", "coarse": "warn", "nearly empty": "bad"}
 
 

@@ -21,8 +21,6 @@ from hushtable.studio.pages.widgets import attempted, failed, html_table, note, 
 from hushtable.studio.projects import Project
 from hushtable.studio.texts import T
 
-__all__ = ["build"]
-
 _LEFT_OUT = 0.05
 """Additional suppression limit that a comparison tries."""
 

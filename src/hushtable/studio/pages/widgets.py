@@ -16,23 +16,6 @@ from hushtable.studio.service import Studio
 from hushtable.studio.store import Job
 from hushtable.studio.texts import STATES, T
 
-__all__ = [
-    "after_showing",
-    "attempted",
-    "card",
-    "failed",
-    "html_table",
-    "job_on",
-    "note",
-    "once_left",
-    "pager",
-    "picture",
-    "problems",
-    "sure",
-    "text",
-    "watch",
-]
-
 PAGE = 25
 """Rows per page of a table."""
 

@@ -15,8 +15,6 @@ from hushtable.studio.rest_models import ColumnChange, ColumnLook, JobView, Poli
 from hushtable.studio.routes.route_types import ProjectId, Seen, job_view, new_router
 from hushtable.studio.service import CATALOGUES, Studio
 
-__all__ = ["policies_routes"]
-
 
 def policies_routes(studio: Studio) -> APIRouter:
     """Return the endpoints for policies."""

@@ -22,8 +22,6 @@ from hushtable.studio.rest_models import (
 from hushtable.studio.routes.route_types import Limit, Offset, ProjectId, Seen, job_view, new_router, project_view
 from hushtable.studio.service import Studio
 
-__all__ = ["projects_routes"]
-
 _FILE: dict[str, Any] = {
     "requestBody": {
         "required": True,

@@ -12,8 +12,6 @@ from hushtable.studio.rest_models import Failure, JobView, ProjectView, RunView
 from hushtable.studio.runs import Run, runs_of
 from hushtable.studio.store import Job
 
-__all__ = ["Limit", "Number", "Offset", "ProjectId", "Seen", "job_view", "new_router", "project_view", "run_view"]
-
 _FAILURES: dict[int | str, dict[str, Any]] = {
     status: {"model": Failure} for status in (400, 401, 403, 404, 409, 412, 413, 415, 421, 422)
 }

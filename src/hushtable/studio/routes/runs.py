@@ -6,13 +6,14 @@ import os
 from collections.abc import Callable
 from typing import Annotated, Any
 
-from fastapi import APIRouter, Body, Response
+from fastapi import APIRouter, Body, Path, Query, Response
 from fastapi.responses import FileResponse, PlainTextResponse, StreamingResponse
 
 from hushtable.studio import exports, views
 from hushtable.studio.progress import note_export
 from hushtable.studio.rest_models import (
     AttackRequest,
+    GridRequest,
     JobView,
     LevelsRequest,
     ReportRequest,
@@ -20,11 +21,9 @@ from hushtable.studio.rest_models import (
     RunView,
     TablePage,
 )
-from hushtable.studio.routes.route_types import Limit, Number, Offset, ProjectId, job_view, new_router, run_view
+from hushtable.studio.routes.route_types import Limit, Number, Offset, ProjectId, Seen, job_view, new_router, run_view
 from hushtable.studio.runs import Run, run_of, runs_of
 from hushtable.studio.service import Studio
-
-__all__ = ["runs_routes"]
 
 
 def runs_routes(studio: Studio) -> APIRouter:
@@ -159,3 +158,52 @@ def _add_exports(router: APIRouter, studio: Studio) -> None:
                 return Response(exports.export_file(run, name), media_type="application/zip", headers=attachment)
             return PlainTextResponse(exports.export_file(run, name), headers=attachment)
         return FileResponse(path, media_type="application/octet-stream", filename=name)
+
+
+Place = Annotated[int, Path(description="position of the setting", ge=0, le=999_999)]
+
+
+def comparing_routes(studio: Studio) -> APIRouter:
+    """Return the endpoints for comparing settings."""
+    router = new_router("comparison")
+
+    @router.post("/projects/{project}/comparison", status_code=202)
+    def compare(project: ProjectId, body: GridRequest) -> JobView:
+        """Run several settings on the table and measure each; no release is kept."""
+        return job_view(studio.compare(studio.projects[project], body.model_dump()))
+
+    @router.get("/projects/{project}/comparison")
+    def read_comparison(project: ProjectId) -> dict[str, Any]:
+        """Return the results of the last comparison; empty if there was none."""
+        found = studio.compared(studio.projects[project])
+        return {} if found is None else found.as_dict()
+
+    @router.post("/projects/{project}/comparison/{place}/use")
+    def use_setting(project: ProjectId, place: Place, seen: Seen = None) -> dict[str, Any]:
+        """Use a compared setting as the policy."""
+        studio.use_setting(studio.projects[project], place, seen=seen)
+        return studio.projects[project].document()
+
+    return router
+
+
+def jobs_routes(studio: Studio) -> APIRouter:
+    """Return the endpoints for jobs."""
+    router = new_router("jobs")
+
+    @router.get("/jobs")
+    def list_jobs(project: Annotated[str | None, Query(max_length=40)] = None) -> list[JobView]:
+        """List the latest jobs, newest first."""
+        return [job_view(job) for job in studio.jobs.store.jobs(project)]
+
+    @router.get("/jobs/{job}")
+    def show_job(job: str) -> JobView:
+        """Show the progress of a job, and its result once it has ended."""
+        return job_view(studio.jobs.store.job(job))
+
+    @router.post("/jobs/{job}/cancel", status_code=202)
+    def cancel_job(job: str) -> JobView:
+        """Cancel a job; nothing of it is kept."""
+        return job_view(studio.cancel(job))
+
+    return router

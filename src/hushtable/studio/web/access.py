@@ -13,8 +13,6 @@ from urllib.parse import urlsplit
 
 from hushtable.errors import UsageError
 
-__all__ = ["Access", "is_loopback"]
-
 _SHORTEST = 16
 
 

@@ -30,8 +30,6 @@ from hushtable.studio.pages.widgets import note
 from hushtable.studio.service import Studio
 from hushtable.studio.texts import STEPS, T
 
-__all__ = ["register"]
-
 
 def register(studio: Studio, app: FastAPI) -> None:
     """Register the pages of a studio in front of its REST API, once per process."""
@@ -48,7 +46,7 @@ def register(studio: Studio, app: FastAPI) -> None:
     async def step_page(project: str, step: str, run: int | None = None, column: str = "") -> None:
         await _step(studio, project, step, run, column)
 
-    nicegui_app.on_exception(_told)
+    nicegui_app.on_exception(_report)
     # the bar that slides over the page for every request has no name for screen readers, and tells nothing
     nicegui_app.config.quasar_config["loadingBar"]["skipHijack"] = True
     ui.run_with(
@@ -65,7 +63,7 @@ def register(studio: Studio, app: FastAPI) -> None:
     )
 
 
-def _told(error: Exception) -> None:
+def _report(error: Exception) -> None:
     """Report an internal error to the user and the terminal, without any value of the table."""
     said = failure(error)[0]
     sys.stderr.write(f"{said['message']}\n")

@@ -9,14 +9,10 @@ from fastapi.responses import JSONResponse
 from hushtable._version import __version__
 from hushtable.errors import HushtableError, UsageError
 from hushtable.failures import failure
-from hushtable.studio.routes.comparing import comparing_routes
-from hushtable.studio.routes.jobs import jobs_routes
 from hushtable.studio.routes.policies import policies_routes
 from hushtable.studio.routes.projects import projects_routes
-from hushtable.studio.routes.runs import runs_routes
+from hushtable.studio.routes.runs import comparing_routes, jobs_routes, runs_routes
 from hushtable.studio.service import Studio
-
-__all__ = ["api"]
 
 _STATUS = {"not-there": 404, "no-data": 409, "conflict": 409, "stale": 412, "too-large": 413, "file-type": 415}
 

@@ -16,8 +16,6 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from hushtable.studio.web.access import Access
 
-__all__ = ["RequestGuard", "security_headers", "with_nonce"]
-
 _SAFE = ("GET", "HEAD", "OPTIONS")
 _SMALL = 20 * 2**20
 _UPLOAD = re.compile(r"/api/projects/[^/]+/data|/_nicegui/client/[^/]+/upload/.*")

@@ -19,8 +19,6 @@ from hushtable.studio.home import Claim, default_home
 from hushtable.studio.service import CATALOGUES, Studio
 from hushtable.studio.web.access import Access
 
-__all__ = ["serve"]
-
 _TRIED = 20
 
 

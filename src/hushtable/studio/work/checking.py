@@ -11,8 +11,6 @@ from hushtable.studio.projects import Project
 from hushtable.studio.tasks import Report
 from hushtable.studio.work.tables import table_of
 
-__all__ = ["check"]
-
 
 def check(project: Project, report: Report) -> dict[str, Any]:
     """Check the policy against the table."""

@@ -16,8 +16,6 @@ from hushtable.studio.projects import Project
 from hushtable.studio.tasks import Report
 from hushtable.studio.work.tables import table_of
 
-__all__ = ["compare"]
-
 
 def compare(project: Project, report: Report, policy: Mapping[str, Any], grid: Mapping[str, Any]) -> dict[str, Any]:
     """Compare settings; those finished before a cancellation need not be run again."""

@@ -25,8 +25,6 @@ from hushtable.studio.runs import next_number
 from hushtable.studio.tasks import Report
 from hushtable.studio.uploads import TABLES, check_unpacked
 
-__all__ = ["open_tables", "run_tables"]
-
 _POLICY = "policy.yaml"
 
 

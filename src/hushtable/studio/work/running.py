@@ -34,8 +34,7 @@ from hushtable.studio.projects import Project
 from hushtable.studio.runs import Run, next_number, run_of
 from hushtable.studio.tasks import Report
 from hushtable.studio.work.tables import source_of
-
-__all__ = ["attack", "keep_details", "release_of_run", "report", "risk", "run", "verify_again"]
+from hushtable.table.losses import ncp
 
 
 def risk(project: Project, report: Report, run: int, fraction: float | None = None) -> dict[str, Any]:
@@ -250,12 +249,7 @@ def _by_class(release: Release) -> tuple[IntArray, IntArray, IntArray]:
 
 def _shades(release: Release) -> list[FloatArray]:
     """Return how far each group's cell is from the original, from 0 (unchanged) to 1 (no detail)."""
-    return [
-        (cells.leaves - 1) / max(cells.column.coded.size - 1, 1)
-        if cells.column.coded.size > 1
-        else np.zeros(len(cells))
-        for cells in release.recoded.cells
-    ]
+    return [ncp(cells.column.coded, cells.leaves) for cells in release.recoded.cells]
 
 
 def _boxes(release: Release, order: IntArray, first: IntArray) -> dict[str, pa.Array]:

@@ -11,8 +11,6 @@ from hushtable.errors import DataError
 from hushtable.io.files import read_table
 from hushtable.studio.projects import Project
 
-__all__ = ["column_of", "source_of", "table_of"]
-
 _last: dict[tuple[Path, float], pa.Table] = {}
 
 

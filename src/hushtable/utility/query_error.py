@@ -23,18 +23,22 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import partial
+from functools import lru_cache, partial
 from typing import Annotated, ClassVar, TypeAlias
 
 import numpy as np
 
 from hushtable import rng
-from hushtable.arrays import AnyArray, FloatArray
+from hushtable.arrays import AnyArray, BoolArray, FloatArray
 from hushtable.params import AtLeast, Between
 from hushtable.utility.base import Comparison, Measure
 
 Query: TypeAlias = tuple[tuple[int, int, int], ...]
 """For each queried column: its position among the quasi-identifiers, the least and the greatest code."""
+
+
+_HELD = 1 << 23
+"""Numbers to keep for later queries: 64 MiB."""
 
 
 def draw_queries(comparison: Comparison, queries: int, selectivity: float) -> list[Query]:
@@ -75,31 +79,47 @@ def true_counts(queries: Sequence[Query], columns: Sequence[AnyArray], records: 
     >>> true_counts([((0, 1, 2),), ((0, 2, 2), (1, 0, 0))], [np.array([1, 2]), np.array([0, 1])], np.array([3, 4]))
     array([7., 0.])
     """
+
+    @lru_cache(max(1, _HELD // max(len(records), 1)))
+    def inside(j: int, low: int, high: int) -> BoolArray:
+        return np.asarray((columns[j] >= low) & (columns[j] <= high))
+
     found = np.zeros(len(queries))
     for i, query in enumerate(queries):
-        hit = np.ones(len(records), dtype=np.bool_)
-        for j, low, high in query:
-            hit &= (columns[j] >= low) & (columns[j] <= high)
+        first, *others = query
+        hit = inside(*first)
+        for one in others:
+            hit = hit & inside(*one)
         found[i] = records[hit].sum()
     return found
 
 
-def answer(comparison: Comparison, query: Query) -> float:
-    """Return the count that the release suggests.
+def answers(comparison: Comparison, queries: Sequence[Query]) -> FloatArray:
+    """Return the counts that the release suggests.
 
     Examples
     --------
     >>> from hushtable.utility.example import example
-    >>> answer(example(), ((0, 1, 3), (1, 0, 0)))  # 2 x 1/2 x 1/2 + 2 x 2/2 x 0
-    0.5
+    >>> answers(example(), [((0, 1, 3), (1, 0, 0))])  # 2 x 1/2 x 1/2 + 2 x 2/2 x 0
+    array([0.5])
     """
-    share = comparison.represented[0].copy()
-    for j, low, high in query:
+    classes = comparison.represented[0]
+
+    # columns with few values have few ranges, so many queries share one
+    @lru_cache(max(1, _HELD // max(len(classes), 1)))
+    def share(j: int, low: int, high: int) -> FloatArray:
         cells = comparison.cells[j]
         inside = np.zeros(cells.column.coded.size, dtype=np.int64)
         inside[low : high + 1] = 1
-        share *= comparison.by_class(j, cells.expected(inside))
-    return float(share.sum())
+        return np.asarray(comparison.by_class(j, cells.expected(inside)))
+
+    found = np.zeros(len(queries))
+    for i, query in enumerate(queries):
+        parts = classes.copy()
+        for one in query:
+            parts *= share(*one)
+        found[i] = parts.sum()
+    return found
 
 
 @dataclass(frozen=True)
@@ -136,7 +156,7 @@ class QueryError(Measure):
         if not queries:
             return float("nan")
         true = comparison.over_tuples(partial(true_counts, queries))
-        found = np.array([answer(comparison, query) for query in queries])
+        found = answers(comparison, queries)
         classes, lost = comparison.represented
         least = self.sanity * (float(classes.sum()) + lost)
         return float(np.median(np.abs(found - true) / np.maximum(true, least)))

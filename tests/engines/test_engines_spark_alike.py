@@ -68,15 +68,17 @@ def test_pieces_are_counted_and_merged(data, piece, batch):
 def test_more_values_than_fit_into_a_number():
     draw = np.random.default_rng(1)
     columns = [pa.array(draw.integers(0, 2**40, 3000)).take(pa.array(np.arange(6000) % 3000)) for _ in range(8)]
-    of_row, first = content._equal_rows([column.dictionary_encode() for column in columns])
-    assert len(first) == 3000 and np.array_equal(of_row[:3000], of_row[3000:])
+    (batch,) = pa.table(columns, names=list("abcdefgh")).to_batches()
+    (sent,) = content._count_pieces(iter([batch]))
+    table = pa.ipc.open_stream(sent.column("counted")[0].as_buffer()).read_all()
+    for tables, times in (([table], 2), ([table, table], 4)):
+        assert content._merged(range(8), tables).counts.tolist() == [times] * 3000
 
 
 def test_pieces_are_brought_in_batches(monkeypatch):
     monkeypatch.setattr(content, "_SENT", 10)
-    sizes = pa.table({"piece": [0, 1, 8, 9], "bytes": [4, 6, 1, 30]})
-    assert list(content._batches(sizes)) == [(0, 1), (8, 8), (9, 9)]
-    assert list(content._batches(sizes.slice(0, 0))) == []
+    assert list(content._batches([4, 6, 1, 30])) == [(0, 1), (2, 2), (3, 3)]
+    assert list(content._batches([])) == []
 
 
 def _lacks(batches):
@@ -105,11 +107,10 @@ def test_on_spark_types_are_kept_and_too_many_are_refused(spark, monkeypatch):
     )
     frame = spark.createDataFrame(table).repartition(3)
     with SparkJobs(spark, lambda share, what: None).run() as jobs:
-        pieces = frame.mapInArrow(content._count_pieces, content._PIECES)
-        found = content.alike_rows(jobs, pieces, [0, 1, 2], 3)
-        assert content.alike_rows(jobs, pieces, [0, 1, 2], 1) is None
-        none = frame.limit(0).mapInArrow(content._count_pieces, content._PIECES)
-        nothing = content.alike_rows(jobs, none, [0, 1, 2], 1)
+        found = content.alike_rows(content.FramePieces(jobs, frame), [0, 1, 2], 3)
+        assert content.alike_rows(content.FramePieces(jobs, frame), [0, 1, 2], 1) is None
+        nothing = content.alike_rows(content.FramePieces(jobs, frame.limit(0)), [0, 1, 2], 1)
+        assert not jobs.held
     assert sorted(found.counts.tolist()) == [1, 2]
     collected = frame.toArrow()
     assert [d.values.type for d in found.dictionaries] == [collected.column(name).type for name in table.column_names]
@@ -117,8 +118,10 @@ def test_on_spark_types_are_kept_and_too_many_are_refused(spark, monkeypatch):
 
 
 class TestFiles:
-    def test_tasks_read_and_count_what_spark_would(self, spark, tmp_path, monkeypatch):
+    @pytest.mark.parametrize("sent", [1, 1 << 28])
+    def test_tasks_read_and_count_what_spark_would(self, sent, spark, tmp_path, monkeypatch):
         monkeypatch.setattr(content, "_PIECE", 7)
+        monkeypatch.setattr(content, "_SENT", sent)
         draw = np.random.default_rng(3)
         table = pa.table(
             {
@@ -129,17 +132,22 @@ class TestFiles:
             }
         )
         coded = table.set_column(0, "text", table.column("text").dictionary_encode()).select([2, 0, 1, 3])
+        large = table.set_column(0, "text", table.column("text").cast(pa.large_string()))
         pq.write_table(table.slice(0, 25), tmp_path / "a.parquet", row_group_size=10)
-        pq.write_table(coded.slice(25), tmp_path / "b.parquet", row_group_size=4)
+        pq.write_table(coded.slice(25, 20), tmp_path / "b.parquet", row_group_size=4)
+        pq.write_table(large.slice(45), tmp_path / "c.parquet", row_group_size=4, use_dictionary=False)
         files = parquet_files([str(tmp_path)])
-        assert [Path(file).name for file in files] == ["a.parquet", "b.parquet"]
+        assert [Path(file).name for file in files] == ["a.parquet", "b.parquet", "c.parquet"]
         frame = read_frame(spark, [str(tmp_path)])
         wanted = [frame.limit(0).toArrow().schema.field(name) for name in ("whole", "text", "number", "flag")]
+        before = dict(spark.sparkContext._jsc.getPersistentRDDs())
         with SparkJobs(spark, lambda share, what: None).run() as jobs:
             pieces = content.file_pieces(jobs, files, wanted)
-            found = content.alike_rows(jobs, pieces, range(4), 60)
-            plain = frame.select(*(field.name for field in wanted)).mapInArrow(content._count_pieces, content._PIECES)
-            expected = content.alike_rows(jobs, plain, range(4), 60)
+            found = content.alike_rows(pieces, range(4), 60)
+            plain = content.FramePieces(jobs, frame.select(*(field.name for field in wanted)))
+            expected = content.alike_rows(plain, range(4), 60)
+            assert content.alike_rows(content.file_pieces(jobs, files, wanted), range(4), 1) is None
+        assert dict(spark.sparkContext._jsc.getPersistentRDDs()) == before
         assert told(found) == told(expected)
         assert [d.values.type for d in found.dictionaries] == [d.values.type for d in expected.dictionaries]
 

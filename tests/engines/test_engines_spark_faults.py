@@ -17,6 +17,7 @@ import hushtable as ht
 from hushtable import registry
 from hushtable.api import run_plan
 from hushtable.errors import Cancelled, DataError, IncompatibleError, ParameterError, PolicyError
+from hushtable.io.files import write_table
 from hushtable.models.entropy_l import EntropyL
 from hushtable.models.k_anonymity import KAnonymity
 from hushtable.schema.columns import Kind
@@ -154,27 +155,30 @@ def test_a_broken_file_among_good_ones(spark, tmp_path):
 
 KILLED = """
 import os, signal, sys
-from hushtable.engines.spark.jobs import SparkJobs
-collect = SparkJobs.collect
-def killed(jobs, frame, what):
-    os.kill(jobs.spark._jvm.java.lang.ProcessHandle.current().pid(), signal.SIGKILL)
-    return collect(jobs, frame, what)
-SparkJobs.collect = killed
+from hushtable.engines.spark.content import FilePieces, FramePieces
+def killing(sizes):
+    def killed(pieces):
+        os.kill(pieces._jobs.spark._jvm.java.lang.ProcessHandle.current().pid(), signal.SIGKILL)
+        return sizes(pieces)
+    return killed
+for kind in (FilePieces, FramePieces):
+    kind.sizes = killing(kind.sizes)
 from hushtable.cli.main import main
 main()
 """
 
 
-def test_a_java_process_that_dies_is_said(tmp_path):
+@pytest.mark.parametrize("format", ["parquet", "csv"])
+def test_a_java_process_that_dies_is_said(format, tmp_path):
     """Not an internal error: the machine was out of memory, say."""
-    pq.write_table(random_people(40, 1), tmp_path / "people.parquet")
+    write_table(random_people(40, 1), tmp_path / f"people.{format}")
     policy = ht.Policy(quasi=["age", "country"], sensitive=["illness"], models=[KAnonymity(k=2)])
     (tmp_path / "policy.yaml").write_text(policy.to_yaml())
-    words = ["run", "policy.yaml", "--data", "people.parquet", "--engine", "spark", "--output", "out"]
+    words = ["run", "policy.yaml", "--data", f"people.{format}", "--engine", "spark", "--output", "out"]
     ended = subprocess.run(
         [sys.executable, "-c", KILLED, *words], cwd=tmp_path, capture_output=True, text=True, check=False
     )
     said = "Spark ended before it finished reading the columns; nothing was published."
     assert said in " ".join(ended.stderr.split())
     assert ended.returncode == 2, ended.stderr
-    assert sorted(file.name for file in tmp_path.iterdir()) == ["people.parquet", "policy.yaml"]
+    assert sorted(file.name for file in tmp_path.iterdir()) == [f"people.{format}", "policy.yaml"]

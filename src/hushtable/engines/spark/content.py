@@ -8,29 +8,34 @@ and they belong to the content.
 from __future__ import annotations
 
 import io
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 import pyarrow.parquet as pq
+from pyspark import StorageLevel
 from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F
 from pyspark.sql.pandas.types import to_arrow_schema
 from pyspark.sql.types import DoubleType, FloatType, NullType, StringType, StructType
+from pyspark.sql.utils import is_remote
 
 from hushtable.algorithms.base import Problem
 from hushtable.arrays import AnyArray, IntArray
 from hushtable.engines import local
 from hushtable.engines.spark.dictionaries import Dictionary, coded, dictionaries, whole
-from hushtable.engines.spark.jobs import SparkJobs, changed_input, spark_errors
+from hushtable.engines.spark.jobs import SparkJobs, changed_input, if_there, spark_errors
 from hushtable.engines.spark.packing import Packing
 from hushtable.engines.spark.people import UNITS, with_units
+from hushtable.engines.spark.session import reads_alike, stored_type
 from hushtable.errors import PolicyError
+from hushtable.io.dictionaries import encode as encode_once
+from hushtable.io.dictionaries import from_codes
 from hushtable.io.names import check_names
-from hushtable.kernels.grouping import number_rows
+from hushtable.kernels.grouping import count_rows, number_rows
 from hushtable.release.plan import Plan
 from hushtable.schema.columns import Role
 from hushtable.schema.prepare import check_publishable, check_type
@@ -112,11 +117,9 @@ class Content:
         counted = plan.table.entity is None and bool(coded_places) and tasks_can_count(jobs.spark)
         self._alike = None
         if counted:
-            pieces = file_pieces(jobs, files, [types.field(at) for at in coded_places])
-            if pieces is None:
-                columns = work.select(*(f"c{at}" for at in coded_places))
-                pieces = columns.mapInArrow(_count_pieces, _PIECES)
-            self._alike = alike_rows(jobs, pieces, coded_places, most)
+            own = file_pieces(jobs, files, [types.field(at) for at in coded_places])
+            pieces = own or FramePieces(jobs, work.select(*(f"c{at}" for at in coded_places)))
+            self._alike = alike_rows(pieces, coded_places, most)
         found = self._alike.dictionaries if self._alike is not None else dictionaries(jobs, work, coded_places)
         self.records = int(found[0].counts.sum()) if found else 0
         if not self.quasi:
@@ -340,11 +343,7 @@ def _check_types(frame: DataFrame, plan: TablePlan) -> pa.Schema:
 _PIECE = 1 << 20
 """Rows that a task counts at once."""
 
-_PIECES = "alike long, bytes long, counted binary"
-"""What a task returns for each piece."""
-
-_READ_ALIKE = (pa.types.is_string, pa.types.is_boolean, pa.types.is_signed_integer, pa.types.is_floating)
-"""Types whose values Spark and Arrow read alike from every Parquet file."""
+_READING = "reading the columns"
 
 _SENT = 1 << 28
 """Bytes to collect on the driver at once: Spark lets a job return 1 GiB."""
@@ -369,28 +368,112 @@ class AlikeRows:
     counts: IntArray
 
 
-def alike_rows(jobs: SparkJobs, pieces: DataFrame, places: Sequence[int], most: int) -> AlikeRows | None:
+def alike_rows(pieces: FramePieces | FilePieces, places: Sequence[int], most: int) -> AlikeRows | None:
     """Merge the equal rows that tasks counted in these columns; None if there are more than ``most`` distinct ones."""
-    what = "reading the columns"
-    held = jobs.hold(pieces.withColumn("piece", F.monotonically_increasing_id()))
-    # sorted here: a few rows are not worth a shuffle
-    sizes = jobs.collect(held.select("piece", "alike", "bytes"), what).sort_by("piece")
-    if (pc.sum(sizes.column("alike")).as_py() or 0) > most:
-        jobs.let_go(held)
-        return None
-    tables = []
-    for first, last in _batches(sizes):
-        some = held.filter(F.col("piece").between(first, last)).select("piece", "counted")
-        with spark_errors(what):
-            counted = some.toArrow().sort_by("piece").column("counted")
-        tables += [pa.ipc.open_stream(blob.as_buffer()).read_all() for blob in counted]
-    jobs.let_go(held)
-    if [table.num_rows for table in tables] != sizes.column("alike").to_pylist():
+    try:
+        with spark_errors(_READING):
+            sizes = pieces.sizes()
+            if sum(alike for alike, _ in sizes) > most:
+                return None
+            tables = []
+            for first, last in _batches([size for _, size in sizes]):
+                tables += [pa.ipc.open_stream(blob).read_all() for blob in pieces.collect(first, last)]
+    finally:
+        with if_there():
+            pieces.release()
+    if sum(table.num_rows for table in tables) != sum(alike for alike, _ in sizes):
         raise changed_input()
     return _merged(places, tables)
 
 
-def file_pieces(jobs: SparkJobs, files: Sequence[str], columns: Sequence[pa.Field]) -> DataFrame | None:
+class FramePieces:
+    """Equal rows of a DataFrame, counted by tasks.
+
+    Parameters
+    ----------
+    jobs : SparkJobs
+    columns : pyspark.sql.DataFrame
+    """
+
+    def __init__(self, jobs: SparkJobs, columns: DataFrame) -> None:
+        pieces = columns.mapInArrow(_count_pieces, "alike long, bytes long, counted binary")
+        self._jobs, self._held = jobs, jobs.hold(pieces.withColumn("piece", F.monotonically_increasing_id()))
+        self._ids: list[int] = []
+
+    def sizes(self) -> list[tuple[int, int]]:
+        """Return the distinct rows and the bytes of every piece."""
+        # sorted here: a few rows are not worth a shuffle
+        found = self._jobs.collect(self._held.select("piece", "alike", "bytes"), _READING).sort_by("piece")
+        self._ids = found.column("piece").to_pylist()
+        return list(zip(found.column("alike").to_pylist(), found.column("bytes").to_pylist(), strict=True))
+
+    def collect(self, first: int, last: int) -> list[pa.Buffer]:
+        """Return the pieces from ``first`` to ``last``."""
+        some = self._held.filter(F.col("piece").between(self._ids[first], self._ids[last])).select("piece", "counted")
+        return [blob.as_buffer() for blob in self._jobs.collect(some, _READING).sort_by("piece").column("counted")]
+
+    def release(self) -> None:
+        """Release the pieces that Spark caches."""
+        self._jobs.let_go(self._held)
+
+
+class FilePieces:
+    """Equal rows of Parquet files, which tasks read and count.
+
+    An RDD, since no row goes through Java: the first query of a session takes Spark several seconds to prepare.
+
+    Parameters
+    ----------
+    jobs : SparkJobs
+    parts : sequence of (str, int)
+        Files and their row groups.
+    names : sequence of str
+        The columns to read.
+    tasks : int
+    """
+
+    def __init__(self, jobs: SparkJobs, parts: Sequence[tuple[str, int]], names: Sequence[str], tasks: int) -> None:
+        self._jobs, self._context = jobs, jobs.spark.sparkContext
+        counted = self._context.parallelize(parts, tasks).mapPartitions(partial(_count_files, list(names)))
+        self._held = counted.persist(StorageLevel.MEMORY_AND_DISK)
+
+    def sizes(self) -> list[tuple[int, int]]:
+        """Return the distinct rows and the bytes of every task's pieces."""
+        return self._run(_task_sizes)
+
+    def collect(self, first: int, last: int) -> list[bytes]:
+        """Return the pieces of the tasks from ``first`` to ``last``."""
+        return self._run(_task_pieces, range(first, last + 1))
+
+    def release(self) -> None:
+        """Release the pieces that Spark caches."""
+        self._held.unpersist()
+
+    def _run(self, function: Callable[[Iterable[Any]], Iterable[Any]], tasks: Sequence[int] | None = None) -> list[Any]:
+        self._jobs.progress(0.0, _READING)
+        tag = self._jobs.tag
+        self._context.addJobTag(tag)
+        try:
+            return self._context.runJob(self._held, function, tasks)
+        except BaseException:
+            with if_there():
+                self._context.cancelJobsWithTag(tag)
+            raise
+        finally:
+            with if_there():
+                self._context.removeJobTag(tag)
+
+
+def _task_sizes(pieces: Iterable[tuple[int, bytes]]) -> list[tuple[int, int]]:
+    sizes = [(alike, len(blob)) for alike, blob in pieces]
+    return [(sum(alike for alike, _ in sizes), sum(size for _, size in sizes))]
+
+
+def _task_pieces(pieces: Iterable[tuple[int, bytes]]) -> list[bytes]:
+    return [blob for _, blob in pieces]
+
+
+def file_pieces(jobs: SparkJobs, files: Sequence[str], columns: Sequence[pa.Field]) -> FilePieces | None:
     """Count equal rows of Parquet files, which tasks read themselves.
 
     None if there are no files, or Spark might read other values from them.
@@ -407,39 +490,40 @@ def file_pieces(jobs: SparkJobs, files: Sequence[str], columns: Sequence[pa.Fiel
             return None  # Spark says what is wrong with it
         if not all(_reads_alike(own, column) for column in columns):
             return None
-    if not parts:
+    if not parts or is_remote():  # a remote session has no RDDs
         return None
-    listed = jobs.frame({"file": [file for file, _ in parts], "group": [group for _, group in parts]})
-    read = partial(_count_files, [column.name for column in columns])
-    return listed.repartition(min(rows // _PIECE + 1, len(parts))).mapInArrow(read, _PIECES)
+    return FilePieces(jobs, parts, [column.name for column in columns], min(rows // _PIECE + 1, len(parts)))
 
 
 def _reads_alike(own: pa.Schema, column: pa.Field) -> bool:
     at = own.get_all_field_indices(column.name)
     if len(at) != 1:
         return False
-    type_ = own.field(at[0]).type
-    type_ = type_.value_type if pa.types.is_dictionary(type_) else type_
-    return type_ == column.type and any(alike(type_) for alike in _READ_ALIKE)
+    type_ = stored_type(own.field(at[0]).type)
+    return bool(type_ == column.type) and reads_alike(type_)
 
 
-def _count_files(names: list[str], batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+def _count_files(names: list[str], parts: Iterable[tuple[str, int]]) -> Iterator[tuple[int, bytes]]:
     """Read row groups of files and count equal rows; runs in a task."""
-    return _count_pieces(_read_groups(names, batches))
+    for piece in _count_pieces(_read_groups(names, parts)):
+        yield piece.column("alike")[0].as_py(), piece.column("counted")[0].as_py()
 
 
-def _read_groups(names: list[str], batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-    for batch in batches:
-        for file, group in zip(*(batch.column(name).to_pylist() for name in ("file", "group")), strict=True):
-            with pq.ParquetFile(file) as opened:
-                # Spark runs as many tasks as there are cores
-                for found in opened.iter_batches(_PIECE, row_groups=[group], columns=names, use_threads=False):
-                    # files may differ in how they store a column
-                    yield pa.record_batch([_decoded(found.column(name)) for name in names], names=names)
+def _read_groups(names: list[str], parts: Iterable[tuple[str, int]]) -> Iterator[pa.RecordBatch]:
+    for file, group in parts:
+        # texts as numbers, as the file stores them
+        with pq.ParquetFile(file, read_dictionary=names) as opened:
+            # Spark runs as many tasks as there are cores
+            for found in opened.iter_batches(_PIECE, row_groups=[group], columns=names, use_threads=False):
+                yield pa.record_batch([_alike_stored(found.column(name)) for name in names], names=names)
 
 
-def _decoded(values: pa.Array) -> pa.Array:
-    return values.dictionary_decode() if pa.types.is_dictionary(values.type) else values
+def _alike_stored(values: pa.Array) -> pa.Array:
+    """Return the column as every file would give it: files may differ in how they store one."""
+    if not pa.types.is_dictionary(values.type):
+        return values.cast(stored_type(values.type))
+    kind = stored_type(values.type)
+    return values.cast(pa.dictionary(pa.int32(), kind)) if pa.types.is_string(kind) else values.dictionary_decode()
 
 
 def tasks_can_count(spark: SparkSession) -> bool:
@@ -459,17 +543,16 @@ def _same_rows(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
     return batches
 
 
-def _batches(sizes: pa.Table) -> Iterator[tuple[int, int]]:
+def _batches(sizes: Sequence[int]) -> Iterator[tuple[int, int]]:
     """Divide pieces into runs of at most ``_SENT`` bytes; yield the first and the last of each."""
-    ids, sent = sizes.column("piece").to_numpy(), sizes.column("bytes").to_numpy()
     start, total = 0, 0
-    for i, size in enumerate(sent):
+    for i, size in enumerate(sizes):
         if i > start and total + size > _SENT:
-            yield int(ids[start]), int(ids[i - 1])
+            yield start, i - 1
             start, total = i, 0
-        total += int(size)
-    if len(ids):
-        yield int(ids[start]), int(ids[-1])
+        total += size
+    if sizes:
+        yield start, len(sizes) - 1
 
 
 def _count_pieces(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
@@ -488,47 +571,30 @@ def _count_pieces(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]
 
 def _counted(batches: list[pa.RecordBatch]) -> pa.RecordBatch:
     columns = [_numbered(column) for column in pa.Table.from_batches(batches).columns]
-    of_row, first = _equal_rows(columns)
-    take = pa.array(first)
-    counted = [pa.DictionaryArray.from_arrays(c.indices.take(take), c.dictionary) for c in columns]
-    table = pa.table([*counted, np.bincount(of_row, minlength=len(first))], names=[*map(str, range(len(counted))), "n"])
+    codes, counts = count_rows([_places(column) for column in columns], [len(c.dictionary) + 1 for c in columns])
+    some = [from_codes(own - 1, c.dictionary, pa.int32()) for own, c in zip(codes, columns, strict=True)]
+    table = pa.table([*some, counts], names=[*map(str, range(len(columns))), "n"])
     out = io.BytesIO()
     with pa.ipc.new_stream(out, table.schema, options=pa.ipc.IpcWriteOptions(compression="lz4")) as writer:
         writer.write_table(table)
     blob = out.getvalue()
-    return pa.record_batch({"alike": [len(first)], "bytes": [len(blob)], "counted": pa.array([blob], pa.binary())})
+    return pa.record_batch({"alike": [len(counts)], "bytes": [len(blob)], "counted": pa.array([blob], pa.binary())})
 
 
 def _numbered(column: pa.ChunkedArray) -> pa.DictionaryArray:
     """Number the values of a column; 0.0 and -0.0 are equal, as they are for Spark, and so are all NaN."""
+    if not pa.types.is_floating(column.type):
+        return encode_once(column)
     values = whole(column)
-    if pa.types.is_floating(values.type):
-        plain = values.to_numpy(zero_copy_only=False) + values.type.to_pandas_dtype()(0)
-        plain[np.isnan(plain)] = np.nan
-        values = pa.array(plain, values.type, mask=values.is_null().to_numpy(zero_copy_only=False))
-    return pc.dictionary_encode(values)
+    plain = values.to_numpy(zero_copy_only=False) + values.type.to_pandas_dtype()(0)
+    plain[np.isnan(plain)] = np.nan
+    return encode_once(pa.array(plain, values.type, mask=values.is_null().to_numpy(zero_copy_only=False)))
 
 
-def _equal_rows(columns: Sequence[pa.DictionaryArray]) -> tuple[IntArray, IntArray]:
-    """Return the number of every row's combination, and for each combination a row that has it."""
-    key, span = np.zeros(len(columns[0]), dtype=np.int64), 1
-    for column in columns:
-        size = len(column.dictionary) + 1
-        if span * size >= 2**62:
-            key, span = _first_seen(key)
-        key = key * size + column.indices.fill_null(size - 1).to_numpy()
-        span *= size
-    of_row, n = _first_seen(key)
-    first = np.empty(n, dtype=np.int64)
-    # backwards, so that the first one stays
-    first[of_row[::-1]] = np.arange(len(of_row) - 1, -1, -1)
-    return of_row, first
-
-
-def _first_seen(key: IntArray) -> tuple[IntArray, int]:
-    """Number keys in order of their first occurrence; return the numbers and how many there are."""
-    found = pc.dictionary_encode(pa.array(key))
-    return found.indices.to_numpy().astype(np.int64), len(found.dictionary)
+def _places(column: pa.DictionaryArray) -> AnyArray:
+    """Return the place of every row's value from 1 up; 0 for null."""
+    indices: AnyArray = column.indices.fill_null(-1).to_numpy()
+    return indices + 1
 
 
 def _merged(places: Sequence[int], tables: Sequence[pa.Table]) -> AlikeRows:
@@ -537,19 +603,15 @@ def _merged(places: Sequence[int], tables: Sequence[pa.Table]) -> AlikeRows:
         nothing = np.empty(0, dtype=np.int64)
         return AlikeRows([Dictionary(at, pa.nulls(0), nothing) for at in places], [nothing for _ in places], nothing)
     table = pa.concat_tables(tables).unify_dictionaries().combine_chunks()
-    counts = table.column("n").to_numpy()
     columns = [table.column(str(j)).chunk(0) for j in range(len(places))]
-    of_row, first = _equal_rows(columns)
-    # sums of whole numbers below 2^53 are exact
-    times = np.bincount(of_row, weights=counts, minlength=len(first)).astype(np.int64)
-    values, own = [], []
-    for column in columns:
-        gap = pa.nulls(min(column.null_count, 1), column.dictionary.type)
-        values.append(pa.concat_arrays([column.dictionary, gap]))
-        some = column.indices.take(pa.array(first))
-        own.append(some.fill_null(len(column.dictionary)).to_numpy().astype(np.int64))
-    found = []
-    for at, column, place in zip(places, values, own, strict=True):
-        sums = np.bincount(place, weights=times, minlength=len(column))
-        found.append(Dictionary(at, column, sums.astype(np.int64)))
-    return AlikeRows(found, own, times)
+    sizes = [len(column.dictionary) + 1 for column in columns]
+    codes, counts = count_rows([_places(column) for column in columns], sizes, table.column("n").to_numpy())
+    found, own = [], []
+    for at, column, code in zip(places, columns, codes, strict=True):
+        # the missing value, if there is one, comes last
+        values = pa.concat_arrays([column.dictionary, pa.nulls(min(column.null_count, 1), column.dictionary.type)])
+        own.append(np.where(code > 0, code - 1, len(column.dictionary)))
+        # sums of whole numbers below 2^53 are exact
+        times = np.bincount(own[-1], weights=counts, minlength=len(values))
+        found.append(Dictionary(at, values, times.astype(np.int64)))
+    return AlikeRows(found, own, counts)

@@ -15,8 +15,11 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import unquote
 
+import pyarrow as pa
+import pyarrow.parquet as pq
 from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql.pandas.types import from_arrow_schema
 from pyspark.sql.types import StringType, StructField, StructType
 
 from hushtable.engines.spark.jobs import if_there, spark_errors
@@ -33,6 +36,9 @@ _LOG = "HUSHTABLE_SPARK_LOG"
 """Environment variable: log level of the command line's own session, such as ``ERROR``, for the terminal."""
 
 _LEVELS = ("OFF", "FATAL", "ERROR", "WARN", "INFO", "DEBUG")
+
+_SPARK_SCHEMA = b"org.apache.spark.sql.parquet.row.metadata"
+"""What Spark writes into the footer of a Parquet file: its own schema, with collations and other metadata."""
 
 _INFERENCE = "spark.sql.sources.partitionColumnTypeInference.enabled"
 
@@ -143,7 +149,8 @@ def read_frame(spark: SparkSession, paths: Sequence[str]) -> DataFrame:
             how = (kind, head.delimiter, head.names, base)
         # files with other delimiters, or columns in another order, are read separately
         alike.setdefault(how, []).append(to_read(file))
-    frames = [_read(spark, addresses, *how) for how, addresses in alike.items()]
+    own = _declared(parquet_files(paths))
+    frames = [_read(spark, addresses, own, *how) for how, addresses in alike.items()]
     same_columns([Path(addresses[0]) for addresses in alike.values()], [frame.columns for frame in frames])
     with spark_errors("reading the table"):
         whole = reduce(lambda one, other: one.unionByName(other), frames)
@@ -159,6 +166,35 @@ def parquet_files(paths: Sequence[str]) -> list[str]:
     files = table_files(paths)
     plain = all(_kind(str(file)) == "parquet" and not isinstance(file, PartitionFile) for file in files)
     return [os.path.abspath(file) for file in files] if plain else []
+
+
+def _declared(files: Sequence[str]) -> StructType | None:
+    """Return the schema that Spark would infer from Parquet files in a job of its own; None if it might differ."""
+    found: pa.Schema | None = None
+    for file in files:
+        try:
+            schema = pq.read_schema(file)
+        except (OSError, pa.ArrowException):
+            return None  # Spark says what is wrong with it
+        if _SPARK_SCHEMA in (schema.metadata or {}):
+            return None
+        plain = pa.schema([pa.field(field.name, stored_type(field.type)) for field in schema])
+        if not all(reads_alike(type_) for type_ in plain.types) or found not in (None, plain):
+            return None
+        found = plain
+    return None if found is None else from_arrow_schema(found)
+
+
+def stored_type(type_: pa.DataType) -> pa.DataType:
+    """Return the type of a column's values, which Arrow may store as a dictionary or with long offsets."""
+    type_ = type_.value_type if pa.types.is_dictionary(type_) else type_
+    return pa.string() if pa.types.is_large_string(type_) else type_
+
+
+def reads_alike(type_: pa.DataType) -> bool:
+    """Whether Spark and Arrow read the same values of this type from every Parquet file."""
+    numbers = pa.types.is_signed_integer(type_) or pa.types.is_float32(type_) or pa.types.is_float64(type_)
+    return bool(numbers or pa.types.is_string(type_) or pa.types.is_boolean(type_))
 
 
 def _misread(files: Sequence[Path]) -> dict[str, dict[Any, Any]]:
@@ -225,14 +261,20 @@ def _check_plain(spark: SparkSession, address: str) -> None:
 
 
 def _read(
-    spark: SparkSession, addresses: Sequence[str], kind: str, delimiter: str, names: Sequence[str], base: str
+    spark: SparkSession,
+    addresses: Sequence[str],
+    own: StructType | None,
+    kind: str,
+    delimiter: str,
+    names: Sequence[str],
+    base: str,
 ) -> DataFrame:
     for address in addresses:
         _check_plain(spark, address)
     with spark_errors("reading the table"), _folders_as_text(spark):
         reader = spark.read.option("basePath", base) if base else spark.read
         if kind == "parquet":
-            return reader.parquet(*addresses)
+            return (reader if own is None else reader.schema(own)).parquet(*addresses)
         reader = reader.options(
             header=True, sep="\t" if kind == "tsv" else delimiter, quote='"', escape='"', multiLine=True,
             mode="FAILFAST", enforceSchema=True, columnPruning=False, maxCharsPerColumn=-1,

@@ -15,6 +15,7 @@ import pyarrow as pa
 from hushtable.errors import DataError, ParameterError, UsageError, did_you_mean
 from hushtable.io.frames import like, to_arrow
 from hushtable.io.grids import html_text
+from hushtable.io.inferred import mark
 
 _OUTPUTS = ("default", "pandas", "polars")
 
@@ -191,4 +192,6 @@ def _array_table(X: Any, owner: str) -> pa.Table:
             columns.append(pa.array([None if v is None or v != v else str(v) for v in values.tolist()], pa.string()))
         else:
             columns.append(pa.array(values, from_pandas=True))
-    return pa.table(columns, names=[f"x{i}" for i in range(len(columns))])
+    # NumPy has one type for all cells, which one of them may decide
+    fields = [mark(pa.field(f"x{i}", column.type)) for i, column in enumerate(columns)]
+    return pa.table(columns, schema=pa.schema(fields))

@@ -8,7 +8,7 @@ from typing import ClassVar
 import numpy as np
 import pytest
 
-from hushtable.algorithms.base import Algorithm, Reads, Recoding
+from hushtable.algorithms.base import Algorithm, Problem, Reads, Recoding
 from hushtable.algorithms.bucket.deal import deal_until
 from hushtable.algorithms.trim import trim
 from hushtable.models.base import SensitiveModel
@@ -58,6 +58,17 @@ class PublicDeal(Algorithm):
 def test_a_public_deal_is_found_out():
     with pytest.raises(AssertionError, match="who knows toy-public-deal guesses"):
         check_known_algorithm(PublicDeal(), models=["distinct-l", "probabilistic-l", "entropy-l"] * 8)
+
+
+COINED = [name for name in MAKING_CLASSES if algorithms[name].reads_sensitive is Reads.COINS]
+
+
+@pytest.mark.parametrize("name", COINED)
+def test_a_public_order_in_place_of_the_secret_one_is_found_out(name, monkeypatch):
+    """With the tables and the number of worlds of the test above, which the honest algorithm passes."""
+    monkeypatch.setattr(Problem, "secret_order", property(lambda problem: problem.table.canonical_order))
+    with pytest.raises(AssertionError, match=f"who knows {name} (guesses|and one person's value learns those of)"):
+        check_known_algorithm(algorithms.build(name), seed=11, worlds=32)
 
 
 @pytest.mark.parametrize("name", list(algorithms))

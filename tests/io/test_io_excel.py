@@ -37,7 +37,7 @@ def test_excel(tmp_path: Path) -> None:
         [2.5, None, None],
     )
     table = read_table(path)
-    assert table.to_pydict() == {"age": [1.0, 2.5], "when": [dt.datetime(2020, 1, 2), None], "note": ["x", None]}
+    assert table.to_pydict() == {"age": ["1", "2.5"], "when": ["2020-01-02", None], "note": ["x", None]}
     assert read_table(path, ["note"]).column_names == ["note"]
     assert column_names(path) == ["age", "when", "note"]
     assert [b.num_rows for b in iter_batches(path, batch_rows=1)] == [1, 1]
@@ -78,19 +78,15 @@ def test_bad_workbooks(tmp_path: Path, rows: list[list[Any]], message: str) -> N
     assert CANARY not in str(caught.value)
 
 
-@pytest.mark.parametrize(("other", "message"), [(0.5, "beyond 64 bits"), ("x", "")])
-def test_workbooks_with_enormous_numbers(tmp_path: Path, other: Any, message: str) -> None:
+@pytest.mark.parametrize("other", [0.5, "x", None])
+def test_workbooks_with_enormous_numbers(tmp_path: Path, other: Any) -> None:
     path = _book(tmp_path / "small.xlsx", ["a"], [271828], [other])
     digits = "9" * 400
     with zipfile.ZipFile(path) as small, zipfile.ZipFile(tmp_path / "t.xlsx", "w") as large:
         for name in small.namelist():
             large.writestr(name, small.read(name).replace(b"271828", digits.encode()))
-    if not message:
-        assert read_table(tmp_path / "t.xlsx").to_pydict() == {"a": [digits, other]}
-        return
-    with pytest.raises(DataError, match=message) as caught:
-        read_table(tmp_path / "t.xlsx")
-    assert "999" not in str(caught.value)
+    shown = [] if other is None else [str(other)]
+    assert read_table(tmp_path / "t.xlsx").to_pydict() == {"a": [digits, *shown]}
 
 
 def test_not_a_workbook(tmp_path: Path) -> None:
@@ -128,7 +124,7 @@ def _sheets(path: Path) -> Path:
 def test_a_sheet_is_chosen_by_name(tmp_path: Path) -> None:
     path = _sheets(tmp_path / "t.XLSX")
     assert sheet_names(path) == ["Read me", "People"]
-    assert read_table(path, sheet="People").to_pydict() == {"age": [1], "twice": [2]}
+    assert read_table(path, sheet="People").to_pydict() == {"age": ["1"], "twice": ["2"]}
     chosen = source_of(str(path), table="People")
     assert read_tables([chosen]).equals(read_tables([path], table="People"))
     assert column_names(chosen) == ["age", "twice"]
@@ -160,7 +156,7 @@ def test_formulas_without_a_stored_result_are_told(tmp_path: Path) -> None:
     with pytest.raises(DataError, match=r"results are not stored, in 'twice' \(3\)") as caught:
         read_table(tmp_path / "t.xlsx")
     assert caught.value.code == "formulas" and "A2" not in str(caught.value)
-    assert read_table(tmp_path / "t.xlsx", sheet="Fine").to_pydict() == {"age": [7]}
+    assert read_table(tmp_path / "t.xlsx", sheet="Fine").to_pydict() == {"age": ["7"]}
 
 
 def test_formulas_with_a_stored_result_are_read(tmp_path: Path) -> None:
@@ -176,4 +172,4 @@ def test_formulas_with_a_stored_result_are_read(tmp_path: Path) -> None:
                 b"<f>A2*2</f><v/>", b"<f>A2*2</f><v>6</v>"
             )
             out.writestr(name, content)
-    assert read_table(tmp_path / "t.xlsx").to_pydict() == {"age": [3], "twice": [6]}
+    assert read_table(tmp_path / "t.xlsx").to_pydict() == {"age": ["3"], "twice": ["6"]}

@@ -104,3 +104,25 @@ def test_text_that_is_not_utf8_is_not_quoted(tmp_path):
     with pytest.raises(DataError, match="a text is not UTF-8") as caught:
         read_sql(f"sqlite:///{tmp_path / 'x.db'}?table=t")
     assert "CANARY" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("declared", "cell"),
+    [
+        ("DATE", "'2024-02-29'"),
+        ("TIMESTAMP", "'2024-02-29 01:02:03'"),
+        ("BOOLEAN", "1"),
+        ("INTEGER", "7"),
+        ("BLOB", "x'01'"),
+        ("REAL", "7"),
+        ("DECIMAL(5,2)", "7"),
+        ("TEXT", "'x'"),
+    ],
+)
+def test_the_only_value_of_a_column_does_not_decide_its_type(tmp_path, declared, cell):
+    # its record may be suppressed, and the published column has no value
+    address = f"sqlite:///{tmp_path / 'x.db'}"
+    execute(address, f"CREATE TABLE t (a {declared})", "INSERT INTO t VALUES (NULL), (NULL)")
+    before = plain(read_sql(address, table="t"))[1]
+    execute(address, f"INSERT INTO t VALUES ({cell})")
+    assert plain(read_sql(address, table="t"))[1] == before

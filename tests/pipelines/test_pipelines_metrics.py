@@ -22,7 +22,7 @@ def values(text: str) -> dict[str, float]:
 def test_what_a_run_is_monitored_by(tmp_path):
     file = tmp_path / "a.prom"
     with measured(file, target='a"\n\\') as known:
-        known.tell({"records": 10, "released": 9, "suppressed": 1, "classes": 2, "models": [], "hushtable": "0"})
+        known.tell({"rows": 9, "records": 10, "suppressed": 1, "classes": 2, "models": [], "hushtable": "0"})
     found = values(file.read_text())
     assert (found["success"], found["exit_code"], found["released"]) == (1, 0, 9)
     assert 0 <= found["duration_seconds"] < 60

@@ -288,13 +288,16 @@ class _Walk:
         labels = recoded.labels if recoded.buckets is None else recoded.buckets
         return _same_classes(np.asarray(labels[: table.n_sample], dtype=np.int64), self._view.labels)
 
-    def exchanged(self, moves: list[tuple[IntArray, IntArray]], draw: _Draw) -> _World:
-        """Return a world in which some slots have the values of others, with their lots, and some coins are new."""
+    def stepped(self, moves: list[tuple[IntArray, IntArray]], draw: _Draw) -> _World:
+        """Return a world in which some slots have the values of others, usually with their lots; some coins are new."""
+        return _tossed(self.exchanged(moves, draw, carried=draw.chance() < 0.75), draw)
+
+    def exchanged(self, moves: list[tuple[IntArray, IntArray]], draw: _Draw, *, carried: bool) -> _World:
+        """Return a world in which some slots have the values of others; if ``carried``, with their lots."""
         now = self.world
         codes = {name: own.copy() for name, own in now.codes.items()}
         fakes = {name: own.copy() for name, own in now.fakes.items()}
         lots = None if now.store.lots is None else now.store.lots.copy()
-        carried = draw.chance() < 0.75
         for to, source in moves:
             for name in codes:
                 cells = now.codes[name][np.maximum(source, 0)]
@@ -308,16 +311,7 @@ class _Walk:
                 direct, anew = (to >= 0) & (source >= 0), (to >= 0) & (source < 0)
                 lots[to[direct]] = now.store.lots[source[direct]]
                 lots[to[anew]] = draw.words(int(anew.sum()))
-        words = dict(now.store.words)
-        if draw.chance() < 0.5:
-            part = 2.0 ** -draw.below(12)
-            for name, own in words.items():
-                again = draw.uniform(len(own)) < part
-                if again.any():
-                    words[name] = np.where(again, draw.words(len(own)), own)
-            if lots is not None:
-                lots = np.where(draw.uniform(len(lots)) < part, draw.words(len(lots)), lots)
-        return _World(codes, fakes, _Store(words, lots))
+        return _World(codes, fakes, _Store(dict(now.store.words), lots))
 
     def alike(self, group: int) -> list[tuple[IntArray, IntArray]] | None:
         """Return the classes with the same values as one whose values all differ, slots in the order of values."""
@@ -340,6 +334,59 @@ class _Walk:
         ]
         order = sorted(range(len(held)), key=lambda i: held[i])
         return [held[i] for i in order], np.array(order, dtype=np.int64)
+
+
+def _tossed(world: _World, draw: _Draw) -> _World:
+    """Toss some coins of a world again, at every other step."""
+    words, lots = world.store.words, world.store.lots
+    if draw.chance() < 0.5:
+        part = 2.0 ** -draw.below(12)
+        for name, own in words.items():
+            again = draw.uniform(len(own)) < part
+            if again.any():
+                words[name] = np.where(again, draw.words(len(own)), own)
+        if lots is not None:
+            lots = np.where(draw.uniform(len(lots)) < part, draw.words(len(lots)), lots)
+    return replace(world, store=_Store(words, lots))
+
+
+def exchanges(view: View, tries: int) -> tuple[int, int]:
+    """Let pairs of people of one class exchange their values and lots, and count how often the release stays the same.
+
+    If secret coins decide who gets which value, the other world was just as likely, so it has to give the same release.
+    A belief about a single person does not show whether it does: if a public rule decides, exchanging two values
+    everywhere often gives the same release, and only one person's value reveals those of the others.
+
+    Parameters
+    ----------
+    view : View
+    tries : int
+        Number of pairs to draw.
+
+    Returns
+    -------
+    tuple of int
+        Number of exchanges, and number of those that give the same release.
+
+    Examples
+    --------
+    >>> import pyarrow as pa
+    >>> import hushtable as ht
+    >>> table = pa.table({"age": list(range(20, 60)), "disease": ["flu", "gout", "HIV", "cold"] * 10})
+    >>> policy = ht.Policy(quasi=["age"], sensitive=["disease"], models=[ht.DistinctL(l=2)], algorithm="anatomy")
+    >>> exchanges(View.of(ht.anonymize(table, policy)), 8)
+    (8, 8)
+    """
+    walk, draw = _Walk(view), _Draw(view.seed)
+    held = np.stack(list(walk.world.codes.values()))
+    pairs: list[IntArray] = []
+    for slots in walk.slots:
+        people = slots[slots >= 0]
+        both = [np.array([a, b]) for i, a in enumerate(people) for b in people[:i]]
+        pairs += [pair for pair in both if (held[:, pair[0]] != held[:, pair[1]]).any()]
+    chosen = [pairs[at] for at in draw.shuffled(len(pairs))[:tries].tolist()]
+    same = sum(walk.consistent(walk.exchanged([(pair, pair[::-1])], draw, carried=True)) for pair in chosen)
+    return len(chosen), same
 
 
 @dataclass
@@ -388,7 +435,7 @@ def _fates(
     fates = np.zeros((len(rows), column.coded.size), dtype=np.int64)
     kept = 0
     for step in range(budget):
-        made = walk.exchanged(_moves(walk, view.labels[rows], rows, draw), draw)
+        made = walk.stepped(_moves(walk, view.labels[rows], rows, draw), draw)
         if walk.consistent(made):
             walk.world = made
             kept += 1

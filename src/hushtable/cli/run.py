@@ -154,7 +154,9 @@ def run(
         verdict, warned = _judged(release, policy, progress) if judge else (None, None)
         summary = release.summary()
         if known is not None:
-            known.tell(summary)
+            from hushtable.pipelines.metrics import stated_in
+
+            known.tell(stated_in(output))
     found = {**summary, "files": _written(output, policy.output.format)}
     found |= _also(release, policy, address, verdict, warned)
     deliver(found, as_json, lambda to: _print_all(to, found, output, verdict, warned or ()))

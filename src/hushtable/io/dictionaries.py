@@ -313,7 +313,7 @@ def _lengths(values: pa.Array) -> npt.NDArray[np.int64]:
 def plain_types(table: pa.Table) -> pa.Table:
     """Return the table with views as plain types, and small floats and decimals in more bits.
 
-    Other types are unchanged.
+    Other types are unchanged, and notes in the fields are kept.
 
     Examples
     --------
@@ -324,7 +324,8 @@ def plain_types(table: pa.Table) -> pa.Table:
     if wanted == table.schema.types:
         return table
     columns = [column.cast(type_) for column, type_ in zip(table.columns, wanted, strict=True)]
-    return pa.table(columns, names=table.column_names)
+    fields = [field.with_type(type_) for field, type_ in zip(table.schema, wanted, strict=True)]
+    return pa.table(columns, schema=pa.schema(fields))
 
 
 def _plain(type_: pa.DataType) -> pa.DataType:

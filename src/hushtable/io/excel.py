@@ -34,7 +34,8 @@ def read_excel(
 ) -> pa.Table:
     """Read one sheet of a workbook, formulas as their last computed values.
 
-    A column that mixes text with numbers or dates is read as text.
+    All columns are text, as in CSV: a sheet declares no types, and one inferred from its cells would depend on records
+    that may be suppressed.
 
     Parameters
     ----------
@@ -57,7 +58,7 @@ def read_excel(
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     book.save(Path(folder, "t.xlsx"))
     ...     read_excel(Path(folder, "t.xlsx")).to_pydict(), sheet_names(Path(folder, "t.xlsx"))
-    ({'age': [22], 'sex': ['m']}, ['Sheet'])
+    ({'age': ['22'], 'sex': ['m']}, ['Sheet'])
     """
     file = Path(path)
     where = f"The file {str(file)!r}"
@@ -272,39 +273,21 @@ def _may_have_formulas(path: Path) -> bool:
 def _label(cell: Any) -> str | None:
     if cell is None or isinstance(cell, str):
         return cell
-    if type(cell) is int:
-        return str(cell)  # Arrow's largest has 64 bits
+    if type(cell) is int or isinstance(cell, dt.time | dt.timedelta):
+        return str(cell)  # Arrow's largest number has 64 bits
     if isinstance(cell, dt.datetime) and cell.time() == dt.time():
         cell = cell.date()
-    text: str | None = to_labels(pa.array([cell]))[0].as_py()
+    text: str | None = to_labels(pa.array([cell], from_pandas=True))[0].as_py()
     return text
 
 
 def _column(name: str, cells: list[Any], where: str) -> pa.Array:
     mixed = mixed_kinds(cells)
-    if mixed in _READABLE:
-        # numbers mixed with "n/a": read as in CSV, so that missing_values can name the marker
-        labels = {cell: _label(cell) for cell in set(cells)}
-        return pa.array([labels[cell] for cell in cells], pa.string())
-    if mixed:
+    if mixed and mixed not in _READABLE:
         raise DataError(
             f"Column {name!r} of {where[0].lower()}{where[1:]} mixes {mixed}.",
             code="mixed-types",
             hint="Give all cells of the column one format.",
         )
-    if any(isinstance(c, dt.datetime) for c in cells):
-        cells = [dt.datetime(c.year, c.month, c.day) if type(c) is dt.date else c for c in cells]
-    array = None
-    try:
-        if any(isinstance(c, float) for c in cells):
-            cells = [None if c is None else float(c) for c in cells]
-        array = pa.array(cells, from_pandas=True)
-    except (pa.ArrowException, OverflowError):
-        array = None
-    if array is None:
-        raise DataError(
-            f"Column {name!r} of {where[0].lower()}{where[1:]} cannot be read.",
-            code="mixed-types",
-            hint="It may contain numbers beyond 64 bits; format the column as text.",
-        )
-    return array
+    labels = {cell: _label(cell) for cell in set(cells)}
+    return pa.array([labels[cell] for cell in cells], pa.string())

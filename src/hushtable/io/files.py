@@ -133,7 +133,8 @@ def read_table(
     Returns
     -------
     pyarrow.Table
-        CSV: all columns as dictionary-encoded text. Parquet and databases: text dictionary-encoded. Others: as stored.
+        CSV: all columns as dictionary-encoded text. Excel: all as text. Parquet and databases: text dictionary-encoded.
+        Arrow: as stored.
 
     Examples
     --------

@@ -1,5 +1,8 @@
 """DataFrames in, the same kind of DataFrame out. An index is never read and never written.
 
+pandas infers types from the data, so its columns are published in types that follow from the published cells (see
+``hushtable.io.inferred``). Types that pandas never infers, and those of other libraries, are declarations.
+
 pandas, polars, pyarrow and everything that narwhals supports become a ``pyarrow.Table``; pandas and polars are imported
 only if the user passes one of their frames.
 """
@@ -19,9 +22,17 @@ from narwhals import dependencies as known
 
 from hushtable.errors import DataError
 from hushtable.io.dictionaries import decode, plain_types
+from hushtable.io.inferred import mark
 from hushtable.io.names import check_names
 
 _WHERE = "The table"
+_NULLABLE = {
+    "UInt64": pa.types.is_uint64,
+    "Int64": pa.types.is_integer,
+    "Float64": pa.types.is_floating,
+    "boolean": pa.types.is_boolean,
+}
+"""The types of pandas for numbers and Booleans with gaps."""
 
 
 def to_arrow(frame: Any) -> pa.Table:
@@ -36,7 +47,7 @@ def to_arrow(frame: Any) -> pa.Table:
     ------
     DataError
         If it is not a DataFrame, or is one of Spark; if column names are not text or not unique, or if a column mixes
-        kinds of values.
+        kinds of values, or dates with times, or time zones.
 
     Examples
     --------
@@ -106,20 +117,51 @@ def _to_table(native: Any) -> pa.Table:
 
 
 def _from_pandas(frame: Any) -> pa.Table:
+    import pandas as pd
+
     names = check_names(list(frame.columns), _WHERE)
-    arrays = []
+    arrays, fields = [], []
     for name in names:
         series = frame[name]
-        if series.dtype == object:
-            mixed = mixed_kinds(series.array)
-            if mixed:
+        values = series.cat.categories if isinstance(series.dtype, pd.CategoricalDtype) else series
+        if values.dtype == object:
+            mixed, times = mixed_kinds(values.array), _mixed_times(values.array)
+            if mixed or times:
                 raise DataError(
-                    f"Column {name!r} mixes {mixed}.",
+                    f"Column {name!r} mixes {mixed or times}.",
                     code="mixed-types",
-                    hint="Convert it to one kind: df[column].astype('string') makes text of it and keeps the gaps.",
+                    hint="Convert it to one kind: df[column].astype('string') makes text of it and keeps the gaps."
+                    if mixed
+                    else "Convert it to one kind, for example with pandas.to_datetime(df[column], utc=True).",
                 )
-        arrays.append(_from_series(name, series))
-    return pa.table(arrays, names=names) if names else _no_columns()
+        array = _from_series(name, series)
+        field = pa.field(name, array.type)
+        fields.append(field if _declares(series.dtype) else mark(field))
+        arrays.append(array)
+    return pa.table(arrays, schema=pa.schema(fields)) if names else _no_columns()
+
+
+def _declares(dtype: Any) -> bool:
+    """Whether somebody must have chosen a type of pandas: neither its readers nor its constructors infer it.
+
+    NumPy's small integers do not count: tools that save memory choose them by the data, and one gap undoes that.
+    """
+    import pandas as pd
+
+    if isinstance(dtype, pd.ArrowDtype):
+        kind = dtype.pyarrow_dtype
+        small = pa.types.is_integer(kind) or pa.types.is_floating(kind)
+        return bool((small and kind.bit_width < 64) or pa.types.is_decimal(kind) or pa.types.is_dictionary(kind))
+    nullable = isinstance(dtype, pd.api.extensions.ExtensionDtype) and pd.api.types.is_integer_dtype(dtype)
+    return bool(nullable or pd.api.types.is_float_dtype(dtype)) and int(getattr(dtype, "itemsize", 8)) < 8
+
+
+def _mixed_times(values: Iterable[Any]) -> str:
+    """Name a mixture of dates and times, or of time zones, of which Arrow would use the first one for all."""
+    found = {v.tzinfo if isinstance(v, dt.datetime) else dt.date for v in values if isinstance(v, dt.date) and v == v}
+    if len(found) < 2:
+        return ""
+    return "dates with and without a time of day" if dt.date in found else "times of several time zones"
 
 
 def _from_series(name: str, series: Any) -> pa.Array | pa.ChunkedArray:
@@ -177,7 +219,9 @@ def _from_other(native: Any) -> pa.Table:
         wrapped = wrapped.collect(backend="pyarrow")
     table = wrapped.to_arrow()
     check_names(table.column_names, _WHERE)
-    return table.replace_schema_metadata(None)
+    # libraries that work like pandas infer types as it does
+    inferred = wrapped.implementation.is_pandas_like()
+    return table.cast(pa.schema([mark(f) if inferred else f.remove_metadata() for f in table.schema]))
 
 
 def _no_columns() -> pa.Table:
@@ -196,6 +240,7 @@ def like(table: pa.Table, frame: Any, as_given: Sequence[str] = ()) -> Any:
         Only its kind matters, and the types of the columns in ``as_given``.
     as_given : sequence of str
         Columns whose values are those of ``frame``: they keep its type (``Int8``, ``boolean``, categories that occur).
+        Where pandas may have inferred it, they keep its family: whole numbers are ``Int64`` for ``Float64``.
 
     Returns
     -------
@@ -215,7 +260,7 @@ def like(table: pa.Table, frame: Any, as_given: Sequence[str] = ()) -> Any:
         result: Any = _to_pandas(plain)
         for name in as_given:
             if name in native.columns:
-                result[name] = _pandas_like(result[name], native[name].dtype)
+                result[name] = _pandas_like(plain.column(name), result[name], native[name].dtype)
     elif known.is_polars_dataframe(native) or known.is_polars_lazyframe(native):
         import polars as pl
 
@@ -253,21 +298,29 @@ def indexed_like(result: Any, given: Any, kept: Any) -> Any:
     return result
 
 
-def _pandas_like(series: Any, wanted: Any) -> Any:
-    """A column in its original type, if that type fits its values and reveals nothing else."""
+def _pandas_like(column: pa.ChunkedArray, series: Any, wanted: Any) -> Any:
+    """A column in the family of its original type: categories, or types that know gaps.
+
+    Which type of the family depends on the published cells, unless the original one is a declaration.
+    """
     import pandas as pd
 
     if isinstance(wanted, pd.CategoricalDtype):
-        used = set(series.dropna().unique())
+        used = {value: value for value in series.dropna().unique().tolist()}
+        kept = [used[category] for category in wanted.categories.tolist() if category in used]
         # without an order of their own, categories may be in that of the input's rows, which nobody should learn
-        known = wanted.categories if wanted.ordered else wanted.categories.sort_values()
-        kept = [category for category in known if category in used]
+        kept = kept if wanted.ordered else sorted(kept)
         return series.astype(pd.CategoricalDtype(kept, wanted.ordered)) if len(kept) == len(used) else series
-    kinds = (pd.api.types.is_integer_dtype, pd.api.types.is_float_dtype, pd.api.types.is_string_dtype)
-    same = pd.api.types.is_bool_dtype(wanted) or any(kind(wanted) and kind(series.dtype) for kind in kinds)
-    if not same or not isinstance(wanted, pd.api.extensions.ExtensionDtype):
+    if pa.types.is_null(column.type) or not isinstance(wanted, pd.api.extensions.ExtensionDtype):
         return series
-    return series.astype(wanted)
+    if isinstance(wanted, pd.ArrowDtype):
+        return column.to_pandas(types_mapper=pd.ArrowDtype)
+    if isinstance(wanted, pd.StringDtype):
+        return series.astype(wanted) if pd.api.types.is_string_dtype(series.dtype) else series
+    fitting = next((name for name, fits in _NULLABLE.items() if fits(column.type)), None)
+    if wanted.kind not in "iufb" or fitting is None:
+        return series
+    return series.astype(wanted if _declares(wanted) else fitting)
 
 
 def _polars_like(series: Any, wanted: Any) -> Any:

@@ -94,7 +94,8 @@ def _type(name: str, declared: str, kinds: set[str], not_bits: int, zoned: int, 
                 hint="Convert it in a query, for example with CAST(... AS INTEGER).",
             )
         return pa.bool_()
-    if kinds == {"text"} and re.search("DATETIME|TIMESTAMP", declared):
+    # a column without any value has its declared type too: its only value may be that of a suppressed record
+    if kinds <= {"text"} and re.search("DATETIME|TIMESTAMP", declared):
         if zoned not in (0, known):
             raise DataError(
                 f"Column {name!r} mixes times with and without a time zone.",
@@ -102,10 +103,10 @@ def _type(name: str, declared: str, kinds: set[str], not_bits: int, zoned: int, 
                 hint="Convert it in a query, for example with datetime(...).",
             )
         return _UTC if zoned else pa.timestamp("us")
-    if kinds == {"text"} and declared.strip() == "DATE":
+    if kinds <= {"text"} and declared.strip() == "DATE":
         return pa.date32()
-    if not kinds:  # no values: as declared
-        return pa.int64() if "INT" in declared else pa.string()
+    if not kinds:
+        return pa.int64() if "INT" in declared else pa.binary() if "BLOB" in declared else pa.string()
     return {"integer": pa.int64(), "real": pa.float64(), "text": pa.string(), "blob": pa.binary()}[kinds.pop()]
 
 

@@ -22,6 +22,7 @@ from hushtable.io.dictionaries import compact, encode, to_codes
 from hushtable.io.files import read_table, write_table
 from hushtable.io.formulas import guard_table
 from hushtable.io.frames import to_arrow
+from hushtable.io.inferred import settle
 from hushtable.io.secret import keyed_hash, load_secret
 from hushtable.io.sql import writing_sql
 from hushtable.io.sql_place import SqlPlace
@@ -436,7 +437,8 @@ def publish_linked(
         numbers[name] = {column: above[key][links.owner[name]] for column, key in pairs}
         if name in keys:
             numbers[name] |= {key: keys[name] for key in table.key if key not in numbers[name]}
-        tables[name], order = _sorted(pa.table(shown), {key: values[rows] for key, values in numbers[name].items()})
+        cells = settle(pa.table(shown), links.tables[name].schema)
+        tables[name], order = _sorted(cells, {key: values[rows] for key, values in numbers[name].items()})
         origin[name] = rows[order]
     return tables, origin
 

@@ -1,7 +1,12 @@
-"""Metrics of a run as OpenMetrics text: sizes, times and success. Nothing in it depends on a cell."""
+"""Metrics of a run as OpenMetrics text: sizes, times and success. Nothing in it depends on a cell.
+
+Dashboards and catalogues have more readers than the original table, so sizes are those that ``release.json`` states. It
+keeps silent about the number of records where that would break a promise: differential privacy, counterfeits.
+"""
 
 from __future__ import annotations
 
+import json
 import os
 import tempfile
 import time
@@ -65,11 +70,35 @@ def _escaped(value: str) -> str:
 
 
 class RunMetrics(dict[str, float]):
-    """The metrics of a run so far; ``tell`` adds those of its release."""
+    """The metrics of a run so far; ``tell`` adds those of its release.
 
-    def tell(self, summary: Mapping[str, Any]) -> None:
-        """Add the sizes of a release."""
-        self.update({name: float(summary[name]) for name in ("records", "released", "suppressed", "classes")})
+    Examples
+    --------
+    >>> known = RunMetrics()
+    >>> known.tell({"rows": 9, "classes": 2, "sampled": True})
+    >>> known
+    {'released': 9.0, 'classes': 2.0}
+    """
+
+    def tell(self, stated: Mapping[str, Any]) -> None:
+        """Add the sizes that the ``release.json`` of a release states."""
+        sizes = {"released": stated["rows"], **stated}
+        names = ("records", "released", "suppressed", "classes")
+        self.update({name: float(sizes[name]) for name in names if name in sizes})
+
+
+def stated_in(folder: str | os.PathLike[str]) -> dict[str, Any]:
+    """Return what the ``release.json`` of a release states.
+
+    Examples
+    --------
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     _ = Path(folder, "release.json").write_text('{"rows": 9}')
+    ...     stated_in(folder)
+    {'rows': 9}
+    """
+    found: dict[str, Any] = json.loads(Path(folder, "release.json").read_text(encoding="utf-8"))
+    return found
 
 
 @contextmanager

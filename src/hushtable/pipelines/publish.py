@@ -14,7 +14,7 @@ from typing import Any
 
 from hushtable.api import run
 from hushtable.io.canonical import digest
-from hushtable.pipelines.metrics import measured
+from hushtable.pipelines.metrics import measured, stated_in
 from hushtable.policy.policy import Policy
 from hushtable.report.signature import file_digest
 
@@ -35,17 +35,20 @@ class Outcome:
     changed : bool
         Whether it differs from the release that was there before.
     seconds : float
-    records, released, suppressed, classes : int
+    released, classes : int
+    records, suppressed : int, optional
+        Missing if ``release.json`` does not state them either: with differential privacy, or if there may be
+        counterfeits. Schedulers show these figures to more people than may see the original.
     """
 
     folder: Path
     version: str
     changed: bool
     seconds: float
-    records: int
     released: int
-    suppressed: int
     classes: int
+    records: int | None = None
+    suppressed: int | None = None
 
     def as_dict(self) -> dict[str, Any]:
         """JSON-ready form, for logs and schedulers."""
@@ -90,13 +93,13 @@ def publish(
     folder = Path(target)
     with measured(metrics, target=folder.name) as known:
         before = _version(folder)
-        release = run(data, policy, folder, to=to, engine=engine, overwrite=True)
-        known.tell(release.summary())
+        run(data, policy, folder, to=to, engine=engine, overwrite=True)
+        known.tell(stated_in(folder))
         version = _version(folder)
         known["changed"] = float(version != before)
-    sizes = {name: int(known[name]) for name in ("records", "released", "suppressed", "classes")}
+    sizes = {name: int(known[name]) for name in ("records", "released", "suppressed", "classes") if name in known}
     outcome = Outcome(folder, version, version != before, known["duration_seconds"], **sizes)
-    _log.info("Published %d of %d records", outcome.released, outcome.records, extra=outcome.as_dict())
+    _log.info("Published %d rows", outcome.released, extra=outcome.as_dict())
     return outcome
 
 

@@ -13,6 +13,7 @@ import pyarrow as pa
 from hushtable.arrays import IntArray
 from hushtable.errors import DataError
 from hushtable.io.dictionaries import compact
+from hushtable.io.inferred import settle
 from hushtable.kernels.grouping import group_rows, number_rows
 from hushtable.release.publish import published_order
 from hushtable.schema.columns import Role
@@ -48,7 +49,7 @@ def publish_buckets(
     rows : int64 array
         The source rows that are published.
     """
-    shown = source.take(pa.array(rows))
+    shown = settle(source.take(pa.array(rows)), source.schema)
     person = _ranks(shown.select([c.name for c in plan.columns if _with_people(c.role)]))
     value = _ranks(shown.select(plan.named(Role.SENSITIVE)))
     number = _numbers(buckets[rows], person, value)

@@ -17,11 +17,12 @@ from hushtable.algorithms.base import Partition
 from hushtable.algorithms.earlier import Counterfeits
 from hushtable.arrays import IntArray
 from hushtable.io.dictionaries import compact, encode, value_type
+from hushtable.io.inferred import settle
 from hushtable.io.text import is_text
 from hushtable.kernels.grouping import group_rows, number_rows
 from hushtable.release.bucket import bucket_column
 from hushtable.release.forms.base import of_groups
-from hushtable.release.publish import publish, published_order
+from hushtable.release.publish import publish_as_given, published_order
 from hushtable.release.recode import Recoded
 from hushtable.schema.columns import Role
 from hushtable.table.coded_columns import SensitiveColumn
@@ -78,7 +79,7 @@ def publish_numbered(
 ) -> tuple[pa.Table, IntArray]:
     """Return the published table, and the source row of each of its rows; -1, -2, ... are counterfeits 0, 1, ..."""
     assert recoded.numbers is not None
-    shown = _in_one_spelling(publish(source, recoded, plan, rows), table, rows)
+    shown = _in_one_spelling(publish_as_given(source, recoded, plan, rows), table, rows)
     number = recoded.numbers[recoded.labels[rows]]
     fakes = recoded.counterfeits
     if fakes is not None and len(fakes):
@@ -88,7 +89,8 @@ def publish_numbered(
         shown = pa.table(columns)
         number = np.concatenate([number, recoded.numbers[fakes.groups]])
         rows = np.concatenate([rows, -1 - np.arange(len(fakes))])
-    shown = compact(shown.append_column(bucket_column(plan), pa.chunked_array([pa.array(number)])))
+    shown = shown.append_column(bucket_column(plan), pa.chunked_array([pa.array(number)]))
+    shown = compact(settle(shown, source.schema))
     order = published_order(shown)
     return shown.take(pa.array(order)), rows[order]
 

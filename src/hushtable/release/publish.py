@@ -7,6 +7,7 @@ import pyarrow as pa
 
 from hushtable.arrays import IntArray
 from hushtable.io.dictionaries import compact
+from hushtable.io.inferred import settle
 from hushtable.kernels.grouping import number_rows
 from hushtable.parallel import each
 from hushtable.release.recode import Recoded
@@ -21,8 +22,14 @@ _MANY = 1 << 18
 def publish(source: pa.Table, recoded: Recoded, plan: TablePlan, rows: IntArray) -> pa.Table:
     """Return the published table for these rows of the source, in the policy's column order.
 
-    Identifiers never reach it.
+    Identifiers never reach it. Types that the source declares are kept; others follow from the published cells.
     """
+    # a dictionary would otherwise still list the values of suppressed records
+    return compact(settle(publish_as_given(source, recoded, plan, rows), source.schema))
+
+
+def publish_as_given(source: pa.Table, recoded: Recoded, plan: TablePlan, rows: IntArray) -> pa.Table:
+    """Return the published cells in the source's types, some of which may reveal something about unpublished cells."""
     place = {c.column.name: j for j, c in enumerate(recoded.cells)}
     take = pa.array(rows)
 
@@ -38,8 +45,7 @@ def publish(source: pa.Table, recoded: Recoded, plan: TablePlan, rows: IntArray)
 
     published = [column for column in plan.columns if column.published]
     columns = list(each(cells, published, many=len(rows) >= _MANY))
-    # a dictionary would otherwise still list the values of suppressed records
-    return compact(pa.table(columns, names=[column.name for column in published]))
+    return pa.table(columns, names=[column.name for column in published])
 
 
 def published_order(table: pa.Table) -> IntArray:

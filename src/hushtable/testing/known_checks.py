@@ -1,8 +1,10 @@
 """The contract of every algorithm against an adversary who knows it: guesses no better than the model allows.
 
 The attack ``known-algorithm`` is run against small releases under many models. If secret coins decide, the share of
-correct guesses may not exceed what the published classes show. If sensitive values are only checked, or a public rule
-uses them, it may exceed what the models promise by no more than is declared (``Reads.excess``).
+correct guesses may not exceed what the published classes show, and two people of a class who exchange their values must
+nearly always give the same release: otherwise, one person's value would reveal those of others. If sensitive values are
+only checked, or a public rule uses them, guesses may exceed what the models promise by no more than is declared
+(``Reads.excess``).
 """
 
 from __future__ import annotations
@@ -12,7 +14,7 @@ from dataclasses import dataclass
 
 from hushtable.algorithms.base import Algorithm, Reads
 from hushtable.attacks.base import wilson
-from hushtable.attacks.known_algorithm import KnownAlgorithm
+from hushtable.attacks.known_algorithm import KnownAlgorithm, exchanges
 from hushtable.attacks.view import View
 from hushtable.engines import local
 from hushtable.errors import DataError, IncompatibleError, Infeasible, NotFound, UsageError
@@ -21,6 +23,9 @@ from hushtable.registry import models as known_models
 from hushtable.testing.cases import Case, random_case
 from hushtable.testing.examples import model_examples
 from hushtable.testing.require import require
+
+_LEAST_SAME = 0.8
+"""Share of exchanges that give the same release; unions of regions and of equal records prevent some of them."""
 
 
 @dataclass(frozen=True)
@@ -34,6 +39,9 @@ class Guesses:
     targets, right : int
     promised, openly : float
         Correct guesses that the models allow, and those to expect from the published shares alone.
+    exchanges, same : int
+        If secret coins decide: number of pairs who exchanged their values, and number of those after which the release
+        stayed the same.
     """
 
     releases: int = 0
@@ -41,6 +49,8 @@ class Guesses:
     right: int = 0
     promised: float = 0.0
     openly: float = 0.0
+    exchanges: int = 0
+    same: int = 0
 
     def __add__(self, other: Guesses) -> Guesses:
         return Guesses(
@@ -49,6 +59,8 @@ class Guesses:
             self.right + other.right,
             self.promised + other.promised,
             self.openly + other.openly,
+            self.exchanges + other.exchanges,
+            self.same + other.same,
         )
 
 
@@ -67,12 +79,16 @@ def guesses(models: Sequence[PrivacyModel], algorithm: Algorithm, case: Case, *,
     view = View.of(release)
     # a plug-in's algorithm need not be registered
     vars(view)["algorithm"] = algorithm
+    tossed = algorithm.reads_sensitive is Reads.COINS and bool(view.model.histogram_keys())
     try:
-        result = KnownAlgorithm(worlds=worlds, on="disease").run(view)
+        # both use worlds, each of which runs the algorithm once
+        result = KnownAlgorithm(worlds=worlds - worlds // 4 * tossed, on="disease").run(view)
+        tried, same = exchanges(view, worlds // 4) if tossed else (0, 0)
     except UsageError as error:
         raise AssertionError(f"{algorithm.name} does not make its own release again: {error}") from error
-    openly = result.counts["right by the published shares alone, expected"]
-    return Guesses(1, result.targets, result.successes, result.baseline * result.targets, openly * result.targets)
+    right, promised = result.successes, result.baseline * result.targets
+    openly = result.counts["right by the published shares alone, expected"] * result.targets
+    return Guesses(1, result.targets, right, promised, openly, tried, same)
 
 
 def check_known_algorithm(
@@ -98,7 +114,8 @@ def check_known_algorithm(
     Raises
     ------
     AssertionError
-        If more guesses are correct than the algorithm declares, beyond the confidence interval.
+        If more guesses are correct than the algorithm declares, beyond the confidence interval; or if coins are said to
+        decide, and too few exchanges of values give the same release.
     """
     names = [n for n, cls in known_models.items() if issubclass(cls, SensitiveModel)] if models is None else models
     found = Guesses()
@@ -115,5 +132,12 @@ def check_known_algorithm(
             low <= allowed,
             f"an adversary who knows {algorithm.name} guesses {found.right} of {found.targets} values correctly; "
             f"{allowed:.0%} of them are allowed",
+        )
+    if found.exchanges:
+        _, high = wilson(found.same, found.exchanges)
+        require(
+            high >= _LEAST_SAME,
+            f"an adversary who knows {algorithm.name} and one person's value learns those of others: only {found.same} "
+            f"of {found.exchanges} exchanges of two values within a class give the same release",
         )
     return found

@@ -14,6 +14,7 @@ import pyarrow.compute as pc
 from hushtable.arrays import FloatArray, IntArray
 from hushtable.errors import DataError
 from hushtable.io.dictionaries import value_type
+from hushtable.io.inferred import mark
 from hushtable.io.text import is_text, to_labels
 from hushtable.schema.columns import Kind, Role
 from hushtable.schema.prepare import Prepared, prepare
@@ -82,7 +83,9 @@ def treated(table: pa.Table, plan: TablePlan, document: Mapping[str, Any]) -> pa
             drawn = (own if treatment.per_release else coins).purse(_purpose(column, treatment, turn))
             given = Given(now, others, order, drawn, plan.entity)
             values = _as_given(treatment.treat(given), table.column(column.name), now.kind)
-            table = table.set_column(table.column_names.index(column.name), column.name, values)
+            # a fraction of a suppressed record would make fractions of all whole numbers
+            field = mark(pa.field(column.name, values.type))
+            table = table.set_column(table.column_names.index(column.name), field, values)
             now = _same_kind(now, table, column, plan)
     return table
 

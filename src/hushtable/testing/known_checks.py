@@ -70,7 +70,7 @@ def guesses(models: Sequence[PrivacyModel], algorithm: Algorithm, case: Case, *,
     try:
         result = KnownAlgorithm(worlds=worlds, on="disease").run(view)
     except UsageError as error:
-        raise AssertionError(f"{algorithm.name} does not make its own release again: {error}") from error
+        raise AssertionError(f"{algorithm.name} does not reproduce its own release: {error}") from error
     openly = result.counts["right by the published shares alone, expected"]
     return Guesses(1, result.targets, result.successes, result.baseline * result.targets, openly * result.targets)
 

@@ -251,7 +251,7 @@ def write_table(table: pa.Table, path: Source) -> None:
     """Write a table to a file, a store or a new table of a database, completely or not at all.
 
     In CSV files, cells and column names that a spreadsheet would run get a leading apostrophe: they begin with ``=``,
-    ``+``, ``-`` or ``@``, possibly after white space, or with a tab or a line end, and are not plain numbers. Values
+    ``+``, ``-`` or ``@``, possibly after white space, or with a tab or a line ending, and are not plain numbers. Values
     that no longer occur are dropped from dictionaries, and schema metadata is not written.
 
     Parameters

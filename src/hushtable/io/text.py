@@ -25,7 +25,7 @@ import pyarrow.compute as pc
 from hushtable.errors import DataError, HierarchyError
 
 MOST_REPEATED = 100_000
-"""Most values that the aliases of a YAML text may repeat in total."""
+"""Maximum number of values that the aliases of a YAML text may repeat in total."""
 
 EXACT = 2**53
 """Below this size, every whole number is a distinct float."""
@@ -208,7 +208,7 @@ def label_text(scalar: Any) -> str:
     raise HierarchyError(
         f"A label is a {word}, not a text, a number or a date.",
         code="bad-label",
-        hint='Put labels such as "No", "yes" or "null" in quotes: YAML gives them another meaning.',
+        hint='Put labels such as "No", "yes" or "null" in quotes: YAML gives them a different meaning.',
     )
 
 

@@ -86,7 +86,7 @@ class Content:
     frame : pyspark.sql.DataFrame
     plan : Plan
     most : int
-        Most rows on the driver.
+        Maximum number of rows on the driver.
     files : sequence of str
         The Parquet files that the frame reads, if it reads nothing else.
 
@@ -341,10 +341,10 @@ _PIECE = 1 << 20
 """Rows that a task counts at once."""
 
 _PIECES = "alike long, bytes long, counted binary"
-"""What a task returns for each piece."""
+"""Columns that a task returns for each piece."""
 
 _READ_ALIKE = (pa.types.is_string, pa.types.is_boolean, pa.types.is_signed_integer, pa.types.is_floating)
-"""Types whose values Spark and Arrow read alike from every Parquet file."""
+"""Types whose values Spark and Arrow read in the same way from every Parquet file."""
 
 _SENT = 1 << 28
 """Bytes to collect on the driver at once: Spark lets a job return 1 GiB."""

@@ -63,7 +63,7 @@ def test_lists_mappings_and_single_names() -> None:
         ),
         (
             {"quasi": {"age": {"role": "sensitive"}}},
-            "columns.age: The column stands under 'quasi' and has the role 'sensitive'. Leave 'role' out.",
+            "columns.age: The column is listed under 'quasi' and has the role 'sensitive'. Leave 'role' out.",
         ),
         (
             {"quasi": ["age"], "hierarchies": {"agee": "flat"}},
@@ -91,7 +91,7 @@ def test_lists_mappings_and_single_names() -> None:
         (
             {"quasi": {"a": {"hierarchy": {"tree": {"x": [None]}}}}},
             "columns.a.hierarchy: A label is a null, not a text, a number or a date. "
-            'Put labels such as "No", "yes" or "null" in quotes: YAML gives them another meaning.',
+            'Put labels such as "No", "yes" or "null" in quotes: YAML gives them a different meaning.',
         ),
         (
             {"quasi": ["a"], "models": [{"k-anonimity": {"k": 2}}]},

@@ -57,7 +57,7 @@ def _format(path: Path) -> tuple[str, bool]:
 
 
 def is_table_file(path: str | os.PathLike[str]) -> bool:
-    """Whether a file's name ends as those of tables do.
+    """Whether a file's name has a suffix of tables.
 
     Examples
     --------

@@ -206,7 +206,7 @@ def label_text(scalar: Any) -> str:
         return scalar.isoformat()
     word = "null" if scalar is None else type(scalar).__name__
     raise HierarchyError(
-        f"A label is a {word}, not a text, a number or a date.",
+        f"A label is a {word}, not text, a number or a date.",
         code="bad-label",
         hint='Put labels such as "No", "yes" or "null" in quotes: YAML gives them a different meaning.',
     )

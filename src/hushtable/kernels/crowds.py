@@ -102,9 +102,9 @@ def underpriced(
 ) -> IntArray:
     """Return crowds that cost less than the prices of their people; for each tuple, the best of those it leads.
 
-    The tuple with the highest price leads a crowd; of equal prices, the first. A search over the others, highest price
-    first, stops where even the highest remaining prices would not pay for the crowd. Each row is sorted; each crowd is
-    given once.
+    The tuple with the highest price leads a crowd; if prices are equal, the first one does. A search over the others,
+    highest price first, stops where even the highest remaining prices would not pay for the crowd. Each row is sorted;
+    each crowd is given once.
 
     Parameters
     ----------

@@ -28,7 +28,7 @@ columns.
 Cost
 ----
 One comparison per class; the cheapest model. With ``subsets``, one count for each combination of columns: twenty
-columns by three are 1,140.
+columns, three at a time, give 1,140.
 
 References
 ----------

@@ -79,7 +79,7 @@ def written_by_hand(policy_file: Path) -> list[Source]:
 def check_target(folder: Path, *, overwrite: bool, inputs: Sequence[Source] = ()) -> None:
     """Refuse a folder that the result could not be written to.
 
-    Writing checks again, and completely; this saves the user the wait.
+    Writing repeats the check completely; this one saves the user the wait.
 
     Parameters
     ----------

@@ -245,7 +245,7 @@ def _without_missing(values: pa.Array, tokens: Sequence[str]) -> pa.Array:
 
 
 def _canonical(tokens: Sequence[str], type_: pa.DataType) -> list[str]:
-    """Return how listed numbers look as numbers, so that ``-999.0`` also finds -999."""
+    """Return the listed numbers in normalized form, so that ``-999.0`` also matches -999."""
     if not (pa.types.is_integer(type_) or pa.types.is_floating(type_) or pa.types.is_decimal(type_)):
         return []
     numbers = []

@@ -154,7 +154,7 @@ def lattice(
     picked: int | None = None,
     current: int | None = None,
 ) -> str:
-    """Solutions by the number of people they leave out and the amount of generalization.
+    """Solutions by the number of people that they suppress and the amount of generalization.
 
     Those that satisfy the models are filled circles, the others empty squares.
 

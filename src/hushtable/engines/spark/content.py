@@ -265,7 +265,7 @@ class Content:
         return tuples
 
     def _tuples_here(self, alike: AlikeRows) -> SparkRows:
-        """Number the combinations that the driver has; spellings of one value are one."""
+        """Number the combinations that the driver has; different spellings of a value count as one."""
         n, chosen, counts = len(self.quasi), alike.places, alike.counts
         own = self._places(self.dictionaries)
         if any((shared != np.arange(len(shared))).any() for shared in own):

@@ -52,12 +52,12 @@ class Figure:
 SECTIONS = {
     "The core": "Mondrian and verifying on encoded tables and files.",
     "Whole commands": "From the start of the process to its end, on Adult's 30,162 records.",
-    "The first use": "The wheel installed into a new folder, nothing compiled: the first use, over what it may take, "
-    "which is 1.5 times the second plus 1 s.",
-    "Full-domain search": "Adult, nine quasi-identifiers, 12,960 nodes, k = 5, loss, warm. ARX's times were taken on a "
-    "quiet machine of the same kind.",
-    "Local recoding": "Adult, k = 5, nothing suppressed; NCP by the same formula as ARX's.",
-    "Microaggregation": "Gaussian columns (six where no number is given), k = 5, one core; Census for the loss. On a "
+    "The first use": "The wheel is installed into a new folder, with nothing compiled. The ratio compares the time of "
+    "the first use with its limit: 1.5 times the time of the second use, plus 1 s.",
+    "Full-domain search": "Adult, nine quasi-identifiers, 12,960 nodes, k = 5, loss, warm. ARX's times were measured "
+    "on a quiet machine of the same kind.",
+    "Local recoding": "Adult, k = 5, no suppression; NCP by the same formula as ARX's.",
+    "Microaggregation": "Gaussian columns (six unless stated otherwise), k = 5, one core; Census for the loss. On a "
     "graphics card: [the recorded run](gpu.md#recorded-run).",
     "Attacks and risks": "All attacks on Adult; all twelve risk measures on a generated table.",
     "Who knows the algorithm": "Share of values that an adversary who knows the code but not the secret guesses "
@@ -80,7 +80,7 @@ SECTIONS = {
     "The verdict": "How useful a release of a generated table of 200,000 rows and 42 columns is, and which "
     "settings cost most: under the policy that `init` writes, and with every column as a quasi-identifier.",
     "The studio": "Every page of a project with a generated table of 200,000 rows and 42 columns and a release of it, "
-    "in Chromium at 1440 px, from asking for the page until it shows what it is about.",
+    "in Chromium at 1440 px, from the request until the page shows its main content.",
     "Spark on a cluster": "A standalone cluster on this machine: a master, two workers, executors of one core and "
     "1 GiB; the generated table of 3,000,000 rows, k = 5, Mondrian, from Parquet to verified Parquet.",
     "Growth with rows": "Generated tables with eight quasi-identifiers, from Parquet to verified Parquet, k = 5.",
@@ -120,9 +120,10 @@ def _rows(table: str, limit: float) -> Callable[[Any], float]:
 
 
 _OWN_CATEGORY = (
-    "Rows count as alike only with the same blanks, so that who knows all true values of a person still finds k rows. "
-    "kAnon lets a blank match anything; it leaves hundreds of people with fewer than k rows that fit. By the "
-    "stricter reading no table with k = 3 has fewer than 7,410 blanks: each of the 6,717 rare records needs one, "
+    "Rows count as equal only if they have the same blanks, so an adversary who knows all true values of a person "
+    "still finds k rows. kAnon lets a blank match anything, and leaves hundreds of people with fewer than k matching "
+    "rows. By the stricter definition, no table with k = 3 has fewer than 7,410 blanks: each of the 6,717 rare records "
+    "needs one, "
     "and 693 of them need two."
 )
 
@@ -185,7 +186,7 @@ def _different(found: Any) -> float:
     return float(sum(row["killed"] != "driver" and "hash" not in row for row in found["faults"]) + (not found["same"]))
 
 
-_GROWN = "adult_like has 15 times the combinations at 1,000,000 rows, and each is looked at. "
+_GROWN = "At 1,000,000 rows, adult_like has 15 times as many combinations, and each is examined. "
 _WIDE = "wide.py --sizes 20000x20,20000x50,20000x100,100000x50 --cores 1,2"
 _CENSUS = "microaggregation.py CENSUS --k 3,5,10 --quality best"
 _SCALE = "scale.py --plot docs/images/scaling.png"
@@ -278,7 +279,7 @@ FIGURES = (
         "working memory of Mondrian in addition to the encoded table",
         "mondrian.py",
         lambda found: max(r["working_bytes_per_row"] for r in found["ours"]),
-        "bytes a row",
+        "bytes per row",
         16,
     ),
     Figure("The core", "anonypy's CPU time over ours, Adult", "mondrian.py --peers", _peer("anonypy"), "x", 100, True),

@@ -27,18 +27,18 @@ DOCS = HERE.parent / "docs"
 STORE = DOCS / "benchmarks.json"
 BESIDE = HERE.parent.parent / "shared"
 BUSY = 1.5
-"""Load from which on a figure is marked: other work ran beside it."""
+"""Load above which a figure is marked, because other work was running."""
 
 Stored = dict[str, dict[str, Any]]
 
 
 def measured(command: str, files: dict[str, Path]) -> Any:
-    """Run one benchmark; what it printed, or None where a file that it needs is not there."""
+    """Run one benchmark; return what it printed, or None if a file that it needs is missing."""
     words = shlex.split(command)
     for name, file in files.items():
         if name in words:
             if not file.exists():
-                print(f"{command}: {name} is not there; its figures stay as they were.", file=sys.stderr)
+                print(f"{command}: {name} is missing; its figures stay as they were.", file=sys.stderr)
                 return None
             words[words.index(name)] = str(file)
     print(f"== {command}", file=sys.stderr, flush=True)
@@ -47,12 +47,12 @@ def measured(command: str, files: dict[str, Path]) -> Any:
     )
     # a result that differs from another tool's exits 1 too, and says by how much
     if not done.stdout:
-        raise SystemExit(f"{command} failed; what was measured before it is stored.")
+        raise SystemExit(f"{command} failed; earlier results are stored.")
     return json.loads(done.stdout)
 
 
 def update(stored: Stored, figures: Iterable[Figure], files: dict[str, Path]) -> None:
-    """Measure figures, each command once, and store what was found after every one."""
+    """Measure figures, running each command once, and store the results after each command."""
     figures = list(figures)
     for command in dict.fromkeys(figure.command for figure in figures):
         load = os.getloadavg()[0]
@@ -67,14 +67,15 @@ def update(stored: Stored, figures: Iterable[Figure], files: dict[str, Path]) ->
 
 
 def page(stored: Stored) -> str:
-    """The page, from what is stored."""
+    """Return the page, made from the stored figures."""
     out = [
         "# Benchmarks\n",
-        "Written by `make bench`. Figures of one machine with 2 cores, with the command that repeats each (after "
-        "`python benchmarks/`); ratios tell more than seconds, which depend on the machine. A figure marked * was "
-        "taken while other work ran on it, and is an upper bound rather than a measurement. How each is taken stands "
-        "at the top of its benchmark. `REFERENCE`, `CENSUS` and `NIST` are files of other people's that are not part "
-        "of this repository, and `SCORER` is a Python with NIST's `sdnist`.\n",
+        "This page is written by `make bench`. All figures come from one machine with 2 cores. The last column is the "
+        "command that repeats the measurement (after `python benchmarks/`). Seconds depend on the machine, so ratios "
+        "are more informative. A figure marked * was measured while other work was running, and is an upper bound. "
+        "The top of each benchmark file describes how it measures. `REFERENCE`, `CENSUS` and `NIST` are third-party "
+        "files that are not part of this repository, and `SCORER` is a Python interpreter with NIST's `sdnist` "
+        "installed.\n",
     ]
     for section, text in SECTIONS.items():
         out += [f"## {section}\n", text + "\n"]
@@ -100,7 +101,7 @@ def _line(figure: Figure, found: dict[str, Any] | None) -> str:
 
 
 def _missed(stored: Stored) -> list[str]:
-    out = ["## What was missed\n"]
+    out = ["## Missed targets\n"]
     for figure in FIGURES:
         found = stored.get(figure.name)
         if found is None:
@@ -112,7 +113,7 @@ def _missed(stored: Stored) -> list[str]:
             value, target = _number(found["value"], figure.unit), _number(figure.target, figure.unit)
             out.append(f"- {figure.name}: {value} instead of {target} ({off:.0%} off).{why.rstrip()}{loaded}")
     if len(out) == 1:
-        out.append("Nothing.")
+        out.append("None.")
     return [*out, ""]
 
 
@@ -122,7 +123,7 @@ def _number(value: float, unit: str) -> str:
 
 
 def main() -> None:
-    """Run the benchmarks that are asked for, and write the page."""
+    """Run the requested benchmarks and write the page."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--only", help="benchmarks, by the names of their files, separated by commas")
     parser.add_argument("--reference", type=Path, default=BESIDE / "reference" / "arx-optimal.json")

@@ -219,7 +219,7 @@ def test_accuracy_names_its_target_and_is_that_of_the_report(tmp_path):
     policy = ht.Policy(**roles, models=[ht.KAnonymity(k=5)], rest="insensitive")
     release = ht.anonymize(people, policy)
     found = release.measure("accuracy")
-    assert repr(found) == f"{float(found)} (predicting 'diagnosis' with a decision tree of depth 10 at most)"
+    assert repr(found) == f"{float(found)} (predicting 'diagnosis' with a decision tree of depth at most 10)"
     assert pickle.loads(pickle.dumps(found)).about == found.about
     reported = release.report(tmp_path / "evidence.html", attacks=False).facts.accuracy[0]
     assert (reported.target, reported.release) == ("diagnosis", float(found))

@@ -96,7 +96,7 @@ def test_frames_of_any_kind():
     shown = CellEncoder(release.plan).set_output(transform="pandas").fit_transform(table)
     assert list(shown.columns) == CellEncoder(release.plan).fit(table).get_feature_names_out().tolist()
     assert isinstance(CellEncoder(release.plan).set_output(transform="polars").fit_transform(table), pl.DataFrame)
-    with pytest.raises(UsageError, match="set_output takes"):
+    with pytest.raises(UsageError, match="set_output accepts"):
         CellEncoder().set_output(transform="list")
 
 

@@ -88,7 +88,7 @@ _LAZY = {
 }
 
 _MODULES = ("datasets", "errors", "registry", "testing")
-"""Modules that users ask for by a dot; they are not listed."""
+"""Modules that users access as attributes; they are not listed."""
 
 
 def _registries() -> tuple[Any, ...]:
@@ -100,7 +100,7 @@ def _registries() -> tuple[Any, ...]:
 
 
 def __dir__() -> list[str]:
-    """What can be asked for, for people who look with the Tab key: the registered classes too."""
+    """List the public names, including registered classes, for tab completion."""
     return sorted({*__all__, *(c.__name__ for r in _registries() for c in r.values())})
 
 
@@ -120,7 +120,7 @@ def __getattr__(name: str) -> Any:
 
 
 def _advice(name: str) -> str:
-    """What to say about a name that is not there; nothing about our own modules, which are imported by name."""
+    """Return advice about an unknown name; none about our own modules, which are imported by name."""
     import os
 
     folder = os.path.join(os.path.dirname(__file__), name)
@@ -130,4 +130,4 @@ def _advice(name: str) -> str:
 
     hint = did_you_mean(name, __dir__())
     # a list of a hundred names helps nobody
-    return f". {hint}" if hint.startswith("Did") else ". dir(hushtable) lists what there is."
+    return f". {hint}" if hint.startswith("Did") else ". dir(hushtable) lists all names."

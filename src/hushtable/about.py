@@ -61,7 +61,7 @@ def definition_of(known: type[Parametrised]) -> str:
 
 
 def reflow(text: str) -> str:
-    r"""Join the lines of each paragraph, so that the terminal's width decides; lists and tables stay as they are.
+    r"""Join the lines of each paragraph, so that lines break at the terminal's width; lists and tables stay unchanged.
 
     Examples
     --------

@@ -317,7 +317,7 @@ def _check_files_only(part_rows: int | None, master: str | None) -> None:
         raise UsageError(
             "'part_rows' and 'master' apply only to tables in files.",
             code="engine",
-            hint="Leave them out, or give files.",
+            hint="Omit them, or pass files.",
         )
 
 
@@ -327,7 +327,7 @@ def _run_frame(source: Any, plan: Plan, engine: str, progress: Progress | None) 
         raise UsageError(
             f"A {'Spark ' if spark else ''}DataFrame cannot be processed by the engine {engine!r}.",
             code="engine",
-            hint="Leave the engine out, or give files.",
+            hint="Omit the engine, or pass files.",
         )
     return _on_spark(source, plan, progress) if spark else run_plan(source, plan, progress)
 
@@ -384,7 +384,7 @@ def open_release(
     Returns
     -------
     Release or LinkedRelease
-        The latter where the folder holds linked tables.
+        The latter if the folder holds linked tables.
 
     Raises
     ------
@@ -593,8 +593,8 @@ def _check_columns_alike(policy: Policy, own: Policy) -> None:
     differing = [name for name in _ALIKE if one.get(name) != other.get(name)]
     if differing:
         raise UsageError(
-            f"The policy differs in {differing[0]!r} from the policy of the release, so the "
-            "private companion does not fit it.",
+            f"The policy differs in {differing[0]!r} from the policy of the release, so the private companion does "
+            "not match it.",
             code="other-policy",
             hint="Verify with the policy.yaml of the release, or move the companion away.",
         )

@@ -222,7 +222,7 @@ class Audit:
         }
 
     def table_rows(self) -> list[list[str]]:
-        """Return the numbers for people: name, value and meaning."""
+        """Return the numbers in human-readable form: name, value and meaning."""
         from hushtable.about import describe
 
         found = [
@@ -442,7 +442,7 @@ def recursive_c_l_diversity(data: Any, quasi: str | Sequence[str], sensitive: st
 
 @typed
 def alpha_k_anonymity(data: Any, quasi: str | Sequence[str], sensitive: str | Sequence[str]) -> tuple[float, int]:
-    """Return alpha and k of (alpha, k)-anonymity: the greatest share of a value in a class, and the smallest class.
+    """Return alpha and k of (alpha, k)-anonymity: the largest share of a value in a class, and the smallest class.
 
     Examples
     --------
@@ -489,7 +489,7 @@ def t_closeness(
 
 @typed
 def basic_beta_likeness(data: Any, quasi: str | Sequence[str], sensitive: str | Sequence[str]) -> float:
-    """Return beta of basic beta-likeness: the greatest relative gain of a value's share in a class.
+    """Return beta of basic beta-likeness: the largest relative gain of a value's share in a class.
 
     Examples
     --------
@@ -524,7 +524,7 @@ def enhanced_beta_likeness(data: Any, quasi: str | Sequence[str], sensitive: str
 
 @typed
 def delta_disclosure(data: Any, quasi: str | Sequence[str], sensitive: str | Sequence[str]) -> float:
-    """Return delta: the greatest |ln(share in a class / share in the table)|; infinite if a value is absent.
+    """Return delta: the largest |ln(share in a class / share in the table)|; infinite if a value is absent.
 
     Examples
     --------

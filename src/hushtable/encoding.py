@@ -66,11 +66,11 @@ class _Column:
 class CellEncoder(Estimator):
     """Turns published cells, or values of the original, into numbers: a transformer for scikit-learn.
 
-    A column of labels becomes one feature per value: the share of the cell that it has. That is 1 or 0 for a
-    single value, equal shares for sets and hierarchy nodes, and proportional shares for counts. A column of numbers or
-    dates becomes the middle of the cell, its width, and optionally its shares in bins of equal frequency.
-    Missing values have a feature of their own if the fitted table has some. Since a value of the original is a
-    cell of width 0, a model that was trained on a release can be applied to originals.
+    A column of labels becomes one feature per value: the share of the cell that it has. That is 1 or 0 for a single
+    value, equal shares for sets and hierarchy nodes, and proportional shares for counts. A column of numbers or dates
+    becomes the middle of the cell, its width, and optionally its shares in bins of equal frequency. Missing values have
+    a separate feature if the fitted table has some. Since a value of the original is a cell of width 0, a model that
+    was trained on a release can be applied to originals.
 
     Parameters
     ----------

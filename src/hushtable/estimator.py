@@ -56,7 +56,7 @@ class Estimator:
         if transform is not None:
             if not isinstance(transform, str) or transform not in _OUTPUTS:
                 raise UsageError(
-                    f"set_output takes 'default', 'pandas' or 'polars'. Got {_got(transform)} instead.", code="output"
+                    f"set_output accepts 'default', 'pandas' or 'polars'. Got {_got(transform)} instead.", code="output"
                 )
             # scikit-learn's own name for it, so that clone keeps it
             self._sklearn_output_config = {"transform": transform}

@@ -1,10 +1,10 @@
 """All cores, in the same order: work on pieces in threads, with results as on one core.
 
-Pieces are cut by size, never by the number of cores, and results come in the order of the pieces. What is added up is
-integers, or is added in that order. So a release has the same bytes on one core and on many.
+Pieces are cut by size, never by the number of cores, and results come in the order of the pieces. Sums are of integers,
+or are added in that order. So a release has the same bytes on one core and on many.
 
 ``HUSHTABLE_THREADS`` says how many cores to use; by default all that the process may run on. Arrow and Polars, which
-have threads of their own, get the same number.
+have their own threads, get the same number.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ def threads() -> int:
     Raises
     ------
     UsageError
-        If ``HUSHTABLE_THREADS`` is no whole number from 1 up.
+        If ``HUSHTABLE_THREADS`` is not a whole number of at least 1.
 
     Examples
     --------
@@ -50,13 +50,13 @@ def threads() -> int:
         return len(allowed(0)) if allowed is not None else os.cpu_count() or 1
     if not given.isdecimal() or not int(given):
         raise UsageError(
-            f"{THREADS} must be a whole number of cores from 1 up.", code="threads", hint="Correct or unset it."
+            f"{THREADS} must be a whole number of cores, at least 1.", code="threads", hint="Correct or unset it."
         )
     return int(given)
 
 
 def limit_libraries() -> None:
-    """Let Arrow and Polars use as many cores as ``HUSHTABLE_THREADS`` says; without it they decide for themselves."""
+    """Let Arrow and Polars use as many cores as ``HUSHTABLE_THREADS`` says; without it, they use their own defaults."""
     if not os.environ.get(THREADS):
         return
     # Polars reads its setting once, when it is imported
@@ -83,7 +83,7 @@ def each(work: Callable[[T], R], items: Iterable[T], *, many: bool = True) -> It
 
     Items are taken from their iterator by the calling thread, a few ahead of the results, so that memory holds no more
     than a few pieces for each core. The first error ends the work: items that were not begun are dropped. Work that
-    asks for more work is done in its own thread, so that no thread ever waits for a place in the pool.
+    requests more work is done in its own thread, so that no thread ever waits for a place in the pool.
 
     Examples
     --------

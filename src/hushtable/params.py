@@ -152,7 +152,7 @@ class Param:
         The annotation without its constraints.
     constraints : tuple of Constraint
     doc : str
-        One sentence for people.
+        A sentence for users.
     required : bool
     default : Any
         ``None`` if required.

@@ -152,7 +152,7 @@ class Registry(Mapping[str, type[T]], Generic[T]):
                 raise UsageError(
                     f"The {self.kind} is an object, which has its parameters already.",
                     code="parameters-twice",
-                    hint=f"Give the parameters to {type(what).__name__}(...), or name the {self.kind} by text.",
+                    hint=f"Give the parameters to {type(what).__name__}(...), or pass the {self.kind} by name.",
                 )
             return what
         if isinstance(what, type) and issubclass(what, self._base_class):

@@ -1,9 +1,9 @@
-"""Random numbers of our own: a hash of (seed, stream, counter), so no library upgrade changes a release.
+"""Our own random numbers: a hash of (seed, stream, counter), so no library upgrade changes a release.
 
-Number i of a stream depends on the seed, the stream's name and i alone: any slice of a stream can be drawn on its
-own, in any order, on any engine. Only integer operations and the arithmetic that IEEE 754 defines to the last bit
-(``+ - * /`` and the square root) are used; logarithm and sine are series of our own, because those of NumPy differ
-between versions and processors.
+Number i of a stream depends on the seed, the stream's name and i alone: any slice of a stream can be drawn on its own,
+in any order, on any engine. Only integer operations and the arithmetic that IEEE 754 defines to the last bit (``+ - *
+/`` and the square root) are used; logarithm and sine are our own series, because those of NumPy differ between versions
+and processors.
 
 This is not a cryptographic generator: anyone who knows the seed knows every number.
 

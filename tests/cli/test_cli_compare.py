@@ -101,7 +101,7 @@ def test_where_no_setting_fulfils_the_conditions(call, compared, tmp_path):
         (["--vary", "k-anonimity.k=2"], "Did you mean 'k-anonymity'?"),
         (["--vary", "datafly.fixed=1"], "not among the algorithms"),
         (["--vary", "k-anonymity.k=[2"], "cannot be read"),
-        (["--suppression", "none"], "takes numbers"),
+        (["--suppression", "none"], "accepts numbers"),
         (["--suppression", "2"], "suppression"),
         (["--measures", "ncpp"], "Did you mean 'ncp'?"),
         (["--utility", "ncpp"], "did not measure"),

@@ -57,7 +57,7 @@ def test_demo_again_replaces_its_files_but_no_work(call, tmp_path, monkeypatch):
     policy.write_text(policy.read_text() + "# mine\n")
     answer = call("demo", "--rows", 300)
     assert answer.code == 2
-    assert "was edited" in answer.err
+    assert "has been edited" in answer.err
     assert policy.read_text().endswith("# mine\n")
     assert call("demo", "--rows", 300, "--overwrite").code == 0
     (tmp_path / "demo" / "notes.txt").write_text("mine")

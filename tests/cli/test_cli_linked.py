@@ -131,7 +131,7 @@ def test_options_for_one_table_are_refused(call, linked):
     answer = call("verify", data, "--policy", policy, "--rerun")
     assert (answer.code, "--rerun cannot be used with a policy of linked tables" in answer.words) == (2, True)
     answer = call("run", policy, "--data", f"sqlite:///{data}/clinic.db", "--engine", "spark")
-    assert (answer.code, "read by one connection, in one snapshot, without Spark" in answer.words) == (2, True)
+    assert (answer.code, "read through one connection, in one snapshot, without Spark" in answer.words) == (2, True)
 
 
 def test_a_schema_is_for_linked_tables(call, policy, people):

@@ -57,7 +57,9 @@ class Planted(Form):
         return self.kind(column, offsets, members)
 
 
-@pytest.mark.parametrize(("kind", "broken"), [(Short, "does not cover its class"), (Boastful, "and its cell differ")])
+@pytest.mark.parametrize(
+    ("kind", "broken"), [(Short, "does not cover its class"), (Boastful, "a cell and its text differ")]
+)
 def test_the_contract_can_fail(kind, broken, monkeypatch):
     monkeypatch.setitem(forms._all(), "planted", Planted)
     monkeypatch.setattr(Planted, "kind", kind)

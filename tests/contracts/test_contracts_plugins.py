@@ -157,7 +157,7 @@ def test_a_broken_promise_names_the_check_and_shows_the_smallest_table():
     text = str(caught.value)
     assert text.startswith("check_monotone of ")
     assert "declares ADD, but" in text
-    shown = re.search(r"Smallest table that was found to show it: (\d+) rows", text)
+    shown = re.search(r"Smallest failing table that was found: (\d+) rows", text)
     assert shown and int(shown[1]) <= 5
     assert text.count("'disease':") == int(shown[1])
 

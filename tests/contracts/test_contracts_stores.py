@@ -78,5 +78,5 @@ def test_a_difference_would_be_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
         return replace(found, labels=np.maximum(found.labels - 1, 0))
 
     monkeypatch.setattr(plain_store.PlainGroups, "finish", one_group_less)
-    with pytest.raises(AssertionError, match="other groups"):
+    with pytest.raises(AssertionError, match="different groups"):
         check_store([KAnonymity(k=2)], Mondrian(), case)

@@ -205,7 +205,7 @@ def test_a_batch_that_is_too_small_waits():
 
 def test_people_of_the_earlier_release_are_refused():
     first = ht.anonymize(FIRST, policy())
-    with pytest.raises(DataError, match="The batch has 2 people of the earlier release"):
+    with pytest.raises(DataError, match="The batch has 2 people from the earlier release"):
         ht.increment(ages(20, 21, 22, start=4), policy(), first)
 
 
@@ -219,7 +219,7 @@ def test_any_of_several_identifiers_tells_who_is_who():
 
     both = policy().changed(columns={**policy().document()["columns"], "code": {"role": "identifier"}})
     first = ht.anonymize(batch(list("abcdef"), list("uvwxyz")), both)
-    with pytest.raises(DataError, match="The batch has 3 people of the earlier release, with the same 'code'"):
+    with pytest.raises(DataError, match="The batch has 3 people from the earlier release, with the same 'code'"):
         ht.increment(batch(["Aa", "Bb", "Cc"], list("uvw")), both, first)
     ht.increment(batch(["Aa", "Bb", "Cc"], ["new"] * 3), both, first)  # a code that all share identifies nobody
 
@@ -227,7 +227,7 @@ def test_any_of_several_identifiers_tells_who_is_who():
 def test_people_of_the_earlier_release_are_known_however_their_names_are_written():
     first = ht.anonymize(ages(20, 21, 22).set_column(0, "name", pa.array(["Zo\u00eb", "Ann", "Bo"])), policy())
     batch = ages(20, 21, 22).set_column(0, "name", pa.array(["Zoe\u0308", " Ann", "Cy"]))
-    with pytest.raises(DataError, match="The batch has 2 people of the earlier release"):
+    with pytest.raises(DataError, match="The batch has 2 people from the earlier release"):
         ht.increment(batch, policy(), first)
 
 

@@ -267,7 +267,7 @@ def test_a_release_of_spark_is_opened_with_its_original(tmp_path, on_spark, far_
     mine, theirs = answers(opened), answers(want)
     assert mine == theirs
     assert got.table.num_rows == want.table.num_rows and got.measures() == pytest.approx(want.measures(), nan_ok=True)
-    with pytest.raises(IncompatibleError, match="single records"):
+    with pytest.raises(IncompatibleError, match="individual records"):
         got.explain(0)
     with pytest.raises(UsageError, match="cannot be pickled"):
         pickle.dumps(got)
@@ -276,7 +276,7 @@ def test_a_release_of_spark_is_opened_with_its_original(tmp_path, on_spark, far_
     got.save(tmp_path / "far")
     opened = ht.open_release(tmp_path / "far", people)
     assert opened.verify().ok and opened.measures() == got.measures()
-    with pytest.raises(IncompatibleError, match="did not know single records"):
+    with pytest.raises(IncompatibleError, match="did not know individual records"):
         opened.explain(0)
 
 

@@ -230,8 +230,8 @@ def tried(call):
 @pytest.mark.parametrize(
     ("change", "reason"),
     [
-        ({"algorithm": ht.Mondrian(mode="relaxed")}, "mondrian, as set, distinguishes equal records"),
-        ({"algorithm": ht.Mdav(quality="fast")}, "mdav, as set, distinguishes equal records"),
+        ({"algorithm": ht.Mondrian(mode="relaxed")}, "mondrian, with these parameters, distinguishes equal records"),
+        ({"algorithm": ht.Mdav(quality="fast")}, "mdav, with these parameters, distinguishes equal records"),
         ({"algorithm": ht.GreedyLoss()}, "greedy-loss remembers which combinations"),
         ({"algorithm": ht.Mondrian(nominal="children")}, "children are not counted"),
         ({"suppression": 0.1}, "suppression weighs all groups"),

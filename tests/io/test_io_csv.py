@@ -176,7 +176,7 @@ def test_wrong_delimiter(file: Path) -> None:
 def test_impossible_delimiter(file: Path, delimiter: str) -> None:
     file.write_text("a,b\n1,2\n")
     if delimiter:
-        message = "The delimiter must be one character other than a quote or a line end."
+        message = "The delimiter must be one character other than a quote or a line ending."
         fails(file, message, "delimiter", delimiter=delimiter)
     else:
         with pytest.raises(DataError, match="one character"):

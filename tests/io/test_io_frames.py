@@ -169,7 +169,7 @@ def test_whole_numbers_with_gaps_and_old_dates_stay_exact_in_pandas() -> None:
 )
 def test_mixed_types(values: list[Any], kinds: str) -> None:
     frame = pd.DataFrame({"x y": pd.Series(values, dtype=object)})
-    hint = "Convert it to one kind: df[column].astype('string') makes text of it and keeps the gaps."
+    hint = "Convert it to one kind: df[column].astype('string') makes it text and keeps missing values."
     fails(frame, f"Column 'x y' mixes {kinds}. {hint}", "mixed-types")
 
 

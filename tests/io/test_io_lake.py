@@ -77,7 +77,7 @@ def test_a_delta_table_that_asks_more_of_its_readers_is_refused(tmp_path):
     protocol = '{"protocol":{"minReaderVersion":3,"minWriterVersion":7,"readerFeatures":["deletionVectors"],'
     protocol += '"writerFeatures":["deletionVectors"]}}'
     log.write_text("\n".join(protocol if '"protocol"' in line else line for line in lines))
-    with pytest.raises(DataError, match="do not show its rows"):
+    with pytest.raises(DataError, match="hide the current rows"):
         lake_files(tmp_path)
 
 

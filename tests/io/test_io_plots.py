@@ -86,7 +86,7 @@ def test_a_partition_has_a_box_for_each_class(shown):
     assert len(drawn.collections[0].get_offsets()) == 12
     assert [t.get_text() for t in release.plot("partition").get_yticklabels()][:1] != []
     pyplot.close("all")
-    with pytest.raises(UsageError, match="takes no columns"):
+    with pytest.raises(UsageError, match="accepts no columns"):
         release.plot("loss", columns=["town", "age"])
 
 

@@ -80,8 +80,8 @@ def test_postgres_schemas_and_what_it_cannot_hold(postgres):
 def test_connection_errors_show_no_password(postgres):
     base, _, rest = postgres.partition("ann:sesame@")
     for wrong, words in (
-        (f"{base}ann:{CANARY}@{rest}", "user or password are refused"),
-        (f"{base}ann@{rest}?password={CANARY}", "user or password are refused"),
+        (f"{base}ann:{CANARY}@{rest}", "the user or the password is refused"),
+        (f"{base}ann@{rest}?password={CANARY}", "the user or the password is refused"),
         (f"{base}ann:sesame@{rest.rpartition('/')[0]}/nobase", "no such database"),
         (f"{base}ann:{CANARY}@127.0.0.1:1/x", "no server is listening there"),
         (f"{base}ann:{CANARY}@nowhere.invalid/x", "no such host"),

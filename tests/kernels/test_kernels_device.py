@@ -63,7 +63,7 @@ def test_a_table_larger_than_the_card_is_worked_in_parts(twin, monkeypatch, capl
         left = passes_for(POINTS)
     assert isinstance(left, Tiles) and all(isinstance(part, Visitor) for part in left._devices)
     assert len(left._devices) == 3
-    assert "it is worked in 3 parts" in caplog.text
+    assert "it is processed in 3 parts" in caplog.text
     left._few = 0
     expected = plain_search(POINTS, np.ones(40, dtype=bool), np.arange(5), 4, 2)
     assert all(np.array_equal(a, b) for a, b in zip(expected, left.search(np.arange(5), 4, 2), strict=True))
@@ -114,7 +114,7 @@ def fake_cupy(count, compile_error=None):
         (fake_cupy(0), "This machine has no NVIDIA card."),
         (fake_cupy("cudaErrorNoDevice"), "This machine has no NVIDIA card that CuPy can use."),
         (fake_cupy("cudaErrorInsufficientDriver"), "The driver of the NVIDIA card is older than CuPy needs."),
-        (fake_cupy("cudaErrorDevicesUnavailable"), "Another program has the NVIDIA card to itself."),
+        (fake_cupy("cudaErrorDevicesUnavailable"), "Another program has exclusive use of the NVIDIA card."),
         (fake_cupy(1, RuntimeError("no nvrtc")), "CuPy could not compile for the card (RuntimeError)."),
     ],
 )

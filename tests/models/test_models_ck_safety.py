@@ -116,5 +116,5 @@ def test_infeasible():
     reason = CKSafety(c=0.9, k=1, on="disease").feasible(two)
     assert reason is not None and "has 2 values" in reason.message and reason.hint == "Lower k to 0."
     reason = CKSafety(c=0.3, k=1, on="disease").feasible(Counts(np.array([[5, 5, 5]]), 1).table())
-    assert reason is not None and "even in the whole table as one class" in reason.message
+    assert reason is not None and "even with the whole table as one class" in reason.message
     assert CKSafety(c=0.6, k=1, on="disease").feasible(Counts(np.array([[5, 5, 5]]), 1).table()) is None

@@ -132,7 +132,7 @@ def test_infeasible_says_why():
     table = numbered(counts, [10, 11, 50])
     reason = EpsM(eps=1, m=2, on="disease").feasible(table)
     assert reason is not None
-    assert "0.8 of the table lies within eps=1 of each other in 'disease'" in reason.message
+    assert "0.8 of the records lie within eps=1 of each other in 'disease'" in reason.message
     assert EpsM(eps=0.5, m=2, on="disease").feasible(table) is None
     few = EpsM(eps=0, m=6, on="disease").feasible(table)
     assert few is not None

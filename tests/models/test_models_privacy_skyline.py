@@ -100,6 +100,6 @@ def test_infeasible():
     reason = PrivacySkyline(c=0.9, l=1, on="disease").feasible(two)
     assert reason is not None and "has 2 values" in reason.message and reason.hint == "Lower l to 0."
     reason = PrivacySkyline(c=0.5, k=1, on="disease").feasible(two)
-    assert reason is not None and "is believed with 0.555556 even in the whole table" in reason.message
+    assert reason is not None and "reaches 0.555556 even with the whole table" in reason.message
     assert PrivacySkyline(c=0.6, k=1, on="disease").feasible(two) is None
     assert PrivacySkyline(c=1e-7, l=1, on="disease").min_group_size() > 1e6

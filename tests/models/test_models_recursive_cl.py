@@ -99,8 +99,8 @@ def test_an_empty_group_is_not_satisfied_and_scores_infinity():
 
 def test_infeasible_names_the_ratio_of_the_whole_table():
     assert str(model(2, 2).feasible(Sample(({0: 9, 1: 2, 2: 1},)).table())) == (
-        "c=2 but in the whole of 'disease' the most frequent value occurs 3 times as often as all from "
-        "place 2 on, by frequency. Raise c above 3, or lower l."
+        "c=2 but in the whole of 'disease' the most frequent value occurs 3 times as often as all values "
+        "from rank 2 on together. Raise c above 3, or lower l."
     )
     assert str(model(2, 4).feasible(Sample(({0: 9, 1: 2, 2: 1},)).table())).startswith(
         "l=4 but 'disease' has 3 distinct values."

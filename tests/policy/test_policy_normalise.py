@@ -63,7 +63,7 @@ def test_lists_mappings_and_single_names() -> None:
         ),
         (
             {"quasi": {"age": {"role": "sensitive"}}},
-            "columns.age: The column stands under 'quasi' and has the role 'sensitive'. Leave 'role' out.",
+            "columns.age: The column is listed under 'quasi' and has the role 'sensitive'. Leave 'role' out.",
         ),
         (
             {"quasi": ["age"], "hierarchies": {"agee": "flat"}},
@@ -90,8 +90,8 @@ def test_lists_mappings_and_single_names() -> None:
         ),
         (
             {"quasi": {"a": {"hierarchy": {"tree": {"x": [None]}}}}},
-            "columns.a.hierarchy: A label is a null, not a text, a number or a date. "
-            'Put labels such as "No", "yes" or "null" in quotes: YAML gives them another meaning.',
+            "columns.a.hierarchy: A label is a null, not text, a number or a date. "
+            'Put labels such as "No", "yes" or "null" in quotes: YAML gives them a different meaning.',
         ),
         (
             {"quasi": ["a"], "models": [{"k-anonimity": {"k": 2}}]},
@@ -169,7 +169,7 @@ def test_numbers_and_dates_listed_as_values_become_text() -> None:
 
 def test_a_boolean_among_values_is_refused() -> None:
     told = refusal(quasi=["a"], sensitive={"s": {"categories": {"x": [True]}}})
-    assert told.startswith("columns.s.categories: A label is a bool, not a text")
+    assert told.startswith("columns.s.categories: A label is a bool, not text")
 
 
 def test_hierarchies_are_held_in_their_shortest_form() -> None:

@@ -219,7 +219,7 @@ def test_published_counts_that_the_rows_contradict_are_refused(tmp_path, change,
 @pytest.mark.parametrize(
     ("change", "words"),
     [
-        ({"rows": 29}, "another number"),
+        ({"rows": 29}, "a different number"),
         ({"records": 40}, "do not match"),
         ({"records": 60, "suppressed": 30}, "more suppressed people"),
         ({"suppressed": -1}, "damaged"),

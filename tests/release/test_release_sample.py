@@ -294,7 +294,7 @@ def test_an_edited_folder_is_refused(tmp_path):
         for name in rows:
             rows[name] = rows[name][:-1]
 
-    with pytest.raises(DataError, match="has another number"):
+    with pytest.raises(DataError, match="has a different number"):
         edited(folder, fewer).sample()
 
 

@@ -163,5 +163,5 @@ def test_a_forged_release_is_not_opened(tmp_path, forged):
     place = tmp_path / "release" / "release.json"
     place.write_text(json.dumps({**json.loads(place.read_text()), **forged}))
     (tmp_path / "release.private").rename(tmp_path / "away")
-    with pytest.raises(DataError, match="of another kind"):
+    with pytest.raises(DataError, match="has the wrong type"):
         ht.open_release(tmp_path / "release")

@@ -122,7 +122,7 @@ def test_a_target_among_the_other_columns_is_predicted_like_a_sensitive_one():
     bare = replace(comparison, table=replace(comparison.table, sensitive=()), others={"label": target})
     for measure in (Accuracy, AccuracyOriginal, AccuracyMajority):
         assert measure(target="label").compute(bare) == measure().compute(comparison)
-    assert Accuracy(target="label").about(bare) == "predicting 's0' with a decision tree of depth 10 at most"
+    assert Accuracy(target="label").about(bare) == "predicting 's0' with a decision tree of depth at most 10"
     assert AccuracyOriginal(model="logistic").about(comparison) == "predicting 's0' with logistic regression"
     assert AccuracyMajority().about(comparison) == "predicting 's0'"
 

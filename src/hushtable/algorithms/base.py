@@ -43,7 +43,7 @@ def quietly(share: float, what: str) -> None:
 
 
 class Recoding(Enum):
-    """How the records of a group are made to look alike.
+    """How the records of a group are made to look the same.
 
     ``GLOBAL``: each value of a column in the same way everywhere, at one level of its hierarchy or a cut through it.
     ``LOCAL``: each group with its own cells. ``CENTROID``: one representative record. ``PATTERN``: common values
@@ -169,7 +169,7 @@ class Problem:
         return self._on(self.store.combinations(why))
 
     def together(self, why: str) -> Problem:
-        """Return the problem with equal records as one row, unless ``trim`` has to suppress single records."""
+        """Return the problem with equal records as one row, unless ``trim`` has to suppress individual records."""
         whole = bool(self.model.table_satisfied(self.reference.whole(), self.reference)[0])
         return self._on(self.store.records()) if self.budget and not whole else self.collapsed(why)
 

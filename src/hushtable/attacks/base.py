@@ -241,7 +241,7 @@ class SensitiveAttack(Attack, ABC):
     ) -> AttackResult:
         """Count the records whose value is believed; the baseline believes with the whole table as one class.
 
-        ``known`` counts what the adversary knows, ``also`` what else is reported instead of the greatest belief.
+        ``known`` counts what the adversary knows, ``also`` what else is reported instead of the largest belief.
         """
         column = self.column(view)
         histogram, whole = view.histogram(column), view.whole(column)

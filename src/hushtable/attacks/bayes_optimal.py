@@ -93,7 +93,7 @@ class BayesOptimalAttack(SensitiveAttack):
     def __post_init__(self) -> None:
         super().__post_init__()
         if self.background is not None and self.outside is not None:
-            raise ParameterError("BayesOptimalAttack takes 'background' or 'outside', not both.")
+            raise ParameterError("BayesOptimalAttack accepts 'background' or 'outside', not both.")
 
     def run(self, view: View) -> AttackResult:
         """Check every class, and count the records of people whose beliefs change."""
@@ -141,7 +141,7 @@ class BayesOptimalAttack(SensitiveAttack):
         ), people, first  # fmt: skip
 
     def _informed(self, view: View) -> FloatArray:
-        """Return the greatest change of belief about each released record; NaN if f does not contain its q."""
+        """Return the largest change of belief about each released record; NaN if f does not contain its q."""
         beliefs, people, first = self.beliefs(view)
         change = np.where(np.isnan(beliefs.posterior), 1.0, np.abs(beliefs.prior - beliefs.posterior))
         change = np.maximum(change, beliefs.surprise)

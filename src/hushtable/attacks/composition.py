@@ -141,7 +141,7 @@ def _translate(view: View, rows: IntArray, other: View) -> People:
 
 
 def _translation(mine: Coded, theirs: Coded) -> IntArray:
-    """Return the other's code of each of my codes; -1 if it has none."""
+    """Return the other release's code of each code of this release; -1 if it has none."""
     import pyarrow.compute as pc
 
     values = theirs.values if theirs.values.type == mine.values.type else theirs.values.cast(mine.values.type)

@@ -1,10 +1,10 @@
 """deFinetti's attack: learning across classes which person each value belongs to.
 
 The usual reading of a class is the random-worlds guess: every member has each value with its share in the class. But
-classes differ, and if smokers are frequent where cancer is, then within a class the smoker is the likelier patient. A
-naive Bayes classifier learns across classes who might have which value. With it, the values of each class are assigned
-to its members as a whole: every member gets one value in total, and every value as many members as were published.
-Learning and assigning are repeated until little changes.
+classes differ, and if smokers are frequent where cancer is, then within a class the smoker is more likely to be the
+patient. A naive Bayes classifier learns across classes who might have which value. With it, the values of each class
+are assigned to its members as a whole: every member gets one value in total, and every value as many members as were
+published. Learning and assigning are repeated until little changes.
 
 The adversary knows the exact quasi-identifiers of the members of every class, which a bucketization publishes and an
 external table reveals for a generalization. Ordered columns with many values are cut into 32 parts of equal frequency.
@@ -74,7 +74,7 @@ class DeFinetti(SensitiveAttack):
     )
 
     def run(self, view: View) -> AttackResult:
-        """Learn, assign, repeat; then score the likeliest value of each person."""
+        """Learn, assign, repeat; then score the most likely value of each person."""
         column = self.column(view)
         histogram = view.histogram(column)
         person, entry = _pairs(view, histogram)
@@ -142,7 +142,7 @@ def _balanced(weight: FloatArray, person: IntArray, entry: IntArray, quota: Floa
 
 
 def _argmax(belief: FloatArray, person: IntArray, value: IntArray, n: int) -> IntArray:
-    """Return each person's likeliest value; ties go to the lowest code."""
+    """Return each person's most likely value; ties go to the lowest code."""
     top = np.full(n, -np.inf)
     np.maximum.at(top, person, belief)
     best = np.flatnonzero(belief >= top[person] * (1 - 1e-9))[::-1]

@@ -10,7 +10,7 @@ whose records differ in one column is recovered with certainty.
 Cells of a global recoding (one level per column, independent of the class), patterns and the root reveal nothing more.
 
 The adversary knows the policy. If it has the downcoding guard, ends of ranges are sought as far inside as the guard
-moves them outwards on average.
+moves them outward on average.
 
 Baseline: the same without minimality: every value is drawn from the values that the cell covers.
 

@@ -66,7 +66,7 @@ def agreed(view: View, people: People, histogram: Histogram) -> IntArray:
 
 @dataclass(frozen=True)
 class Homogeneity(SensitiveAttack):
-    """Reads a person's value from a class in which everybody has the same.
+    """Reads a person's value from a class in which everyone has the same value.
 
     Parameters
     ----------

@@ -63,13 +63,13 @@ class Inference(SensitiveAttack):
         "The adversary knows a person's exact quasi-identifiers, and trains a classifier on the release."
     )
     remedy: ClassVar[str] = (
-        "If the rate exceeds the control, the release reveals single records: raise k, or add t-closeness or "
+        "If the rate exceeds the control, the release reveals individual records: raise k, or add t-closeness or "
         "beta-likeness, which bound what any class reveals. If both exceed the baseline, the release reveals a "
         "statistical fact that also holds for people outside it; only coarser quasi-identifiers hide it."
     )
 
     def _drawn(self, view: View) -> IntArray | None:
-        """Return the records used for training and testing, in an order of their own; None for all."""
+        """Return the records used for training and testing, in a separate order; None for all."""
         return None if len(view.released) <= self.targets else sample(view, self.targets, "inference/targets")
 
     def run(self, view: View) -> AttackResult:

@@ -2,10 +2,10 @@
 
 Beliefs about a person before the release are a kernel estimate from the original with bandwidth ``b``; after it, the
 Omega-estimate in the person's class. Both are as in the model ``bt-privacy``. The adversary knows everybody's
-quasi-identifiers and who is in which class. The attack guesses the likeliest value of about ``targets`` people, in
+quasi-identifiers and who is in which class. The attack guesses the most likely value of about ``targets`` people, in
 randomly drawn classes.
 
-Baseline: the likeliest value before the release.
+Baseline: the most likely value before the release.
 
 References
 ----------

@@ -5,7 +5,7 @@ secret. Whether a world (an assignment of the values of each class to its people
 the algorithm and the guards are run on it, and it remains if they make the same classes. The coins are part of the
 world: some are tossed again at every other step, and the lot that a record has drawn usually moves with its value.
 Worlds are explored as a random walk: some people exchange values within their classes, or all classes with the same
-values do so in the same way. A step to a world that gives another release is not taken. All worlds that remain are
+values do so in the same way. A step to a world that gives a different release is not taken. All worlds that remain are
 equally likely, so the share of a value in a person's worlds is the belief in it.
 
 If no model depends on sensitive values, the classes cannot depend on them, and nothing has to be replayed: the belief
@@ -13,8 +13,8 @@ is the class's share. In large releases, only some people are attacked, in as ma
 A walk through few worlds stays near the truth, where it starts, so its rate is too high rather than too low. The attack
 uses one release, considers all worlds equally likely, and does not know how frequent values are.
 
-Baseline: the promise itself. The models are asked how large a share of a class they would allow a value; if they
-set no limit, it is the share that the class shows openly.
+Baseline: the promise itself. It is the largest share of a class that the models would allow a value; if they set no
+limit, it is the value's published share.
 
 References
 ----------
@@ -446,7 +446,7 @@ def _fates(
 
 
 def _believed(fates: IntArray, usual: IntArray) -> IntArray:
-    """Return the likeliest value of each person, or the class's most frequent one if the difference may be chance."""
+    """Return the most likely value of each person, or the class's most frequent one if the difference may be chance."""
     best, often = fates.max(axis=1), fates[np.arange(len(fates)), usual]
     likelier = best > often + 1.5 * np.sqrt(best + often)
     return np.where(likelier, fates.argmax(axis=1), usual)

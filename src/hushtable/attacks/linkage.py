@@ -192,7 +192,7 @@ _AT_ONCE = 1 << 21
 
 
 def nearest_classes(view: View, people: People) -> tuple[IntArray, IntArray]:
-    """Return the classes at the least distance from each person, in compressed rows: offsets and classes.
+    """Return the classes at the smallest distance from each person, in compressed rows: offsets and classes.
 
     Examples
     --------

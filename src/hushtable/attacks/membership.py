@@ -1,9 +1,9 @@
 """Membership: finding out who is in the release.
 
-The adversary knows the quasi-identifiers of equally many people inside and outside the release, and decides for
+The adversary knows the quasi-identifiers of the same number of people inside and outside the release, and decides for
 each whether the person is in it. The evidence is the density of the classes that cover the person: the more records a
-class publishes for each combination of values that its cells cover, the likelier a person with one of them is among
-them. Everybody above the median of these densities is said to be in the release.
+class publishes for each combination of values that its cells cover, the more likely it is that a person with one of
+them is in the class. Everybody above the median of these densities is said to be in the release.
 
 People outside the release come from a ``control`` table, or are the suppressed records; without either, the
 attack is refused. They should come from the same population: strangers can be distinguished without any leak.

@@ -95,7 +95,7 @@ class Minimality(SensitiveAttack):
     remedy: ClassVar[str] = (
         "Write 'guard: [minimality]' in the policy, which groups people without using sensitive values and merges "
         "more groups than necessary; or add m-confidentiality, which bounds what a refused group of people "
-        "reveals; or require a larger k than necessary, so that a missing cut has other reasons than a violation."
+        "reveals; or require a larger k than necessary, so that a missing cut may have reasons other than a violation."
     )
 
     def run(self, view: View) -> AttackResult:
@@ -121,8 +121,8 @@ class Minimality(SensitiveAttack):
         mode_times = np.zeros(records, dtype=np.int64)
         usual = dealt == guess[person]
         mode_times[person[usual]] = times[usual]
-        # the likeliest value of each person is written last; of equals the one that the class has most often, then the
-        # lowest code. What is likelier than the class's own by the luck of the draw alone is not believed.
+        # the most likely value of each person is written last; among equals, the one that the class has most often,
+        # then the lowest code. What is likelier than the class's own by the luck of the draw alone is not believed.
         against = mode_times[person]
         likelier = np.flatnonzero(times > against + 1.5 * np.sqrt(times + against))
         order = likelier[np.lexsort((-dealt[likelier], share[likelier], times[likelier]))]
@@ -204,7 +204,7 @@ def _cut(side: IntArray, group: IntArray, n_groups: int, least: int) -> tuple[In
 
 
 def _needless(view: View) -> FloatArray | None:
-    """Return the probability that a guard left each class whole without need; None if there is no guard.
+    """Return the probability that a guard left each class whole unnecessarily; None if there is no guard.
 
     The number of the guard's groups in a class follows from its size: groups that cannot be divided have k to
     2k - 1 members.

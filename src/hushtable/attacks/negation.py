@@ -1,12 +1,12 @@
 """Negation statements: the adversary knows n values that the person does not have.
 
 About a person with value s in a class with counts r, the worst n true statements exclude the n most frequent other
-values; s is then believed with r(s) / (remaining records). The attack succeeds if that reaches ``confidence``; at 1,
-if no other value remains.
+values; the belief in s is then r(s) / (remaining records). The attack succeeds if that reaches ``confidence``; at 1, if
+no other value remains.
 
-The result also reports how much recursive (c, l)-diversity the worst class loses: the greatest l with
-r1 < c (rl + ... + rm), before the statements and after the worst ones, which exclude the most frequent values after
-the first. An l of 0 means that not even l = 1 holds.
+The result also reports how much recursive (c, l)-diversity the worst class loses: the largest l with r1 < c (rl + ... +
+rm), before the statements and after the worst ones, which exclude the most frequent values after the first. An l of 0
+means that not even l = 1 holds.
 
 Baseline: the same statements about the whole table as one class.
 
@@ -55,7 +55,7 @@ def belief_after(histogram: Histogram, n: int) -> FloatArray:
 
 
 def diversity(histogram: Histogram, c: float, n: int = 0) -> IntArray:
-    """Return the greatest l for which each class is recursive (c, l)-diverse after the worst n statements.
+    """Return the largest l for which each class is recursive (c, l)-diverse after the worst n statements.
 
     Examples
     --------

@@ -118,7 +118,7 @@ class People:
         return cls(tuple(codes for codes, _ in read), tuple(unseen for _, unseen in read), known)
 
     def take(self, index: IntArray) -> People:
-        """Return some of them."""
+        """Return some of these people."""
         return People(
             tuple(codes[index] for codes in self.codes),
             self.unseen,
@@ -127,7 +127,7 @@ class People:
 
 
 def outsiders(view: View, control: Any) -> People | None:
-    """Return people who are not in the release: those of a given table, else the suppressed records, if any."""
+    """Return people who are not in the release: those of a given table, otherwise the suppressed records, if any."""
     if control is not None:
         return People.of_table(view, control, "The control table")
     return People.of_rows(view, view.suppressed) if len(view.suppressed) else None

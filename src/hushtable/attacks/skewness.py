@@ -1,10 +1,10 @@
 """Skewness: a class in which a rare value is frequent reveals much about its people, even if it is diverse.
 
-A record is attacked if its own value's share in the class is at least ``factor`` times its share in the whole
-table, and the value is rare: at most ``rare`` of the table. The paper's example is a value of 1% of the table
-and half of a class.
+A record is attacked if its own value's share in the class is at least ``factor`` times its share in the whole table,
+and the value is rare: at most ``rare`` of the table. The paper's example is a value that makes up 1% of the table and
+half of a class.
 
-Baseline: the whole table as one class, where no share differs. The greatest factor is also reported.
+Baseline: the whole table as one class, where no share differs. The largest factor is also reported.
 
 References
 ----------

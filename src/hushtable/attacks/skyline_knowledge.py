@@ -31,11 +31,11 @@ class SkylineKnowledge(SensitiveAttack):
     Parameters
     ----------
     l : int
-        Values that the target does not have.
+        Number of values that the target is known not to have.
     k : int
-        Other people whose values are known.
+        Number of other people whose values are known.
     m : int
-        People of whom one with the value implies that the target has it.
+        Number of people known to imply the target's value: if one of them has it, so does the target.
     confidence : float
         Belief that counts as success.
     on : str, optional
@@ -54,7 +54,7 @@ class SkylineKnowledge(SensitiveAttack):
 
     l: Annotated[int, AtLeast(0), "values that the target is known not to have"] = 1
     k: Annotated[int, AtLeast(0), "other people whose values are known"] = 1
-    m: Annotated[int, AtLeast(0), "people of whom one with the value implies that the target has it"] = 1
+    m: Annotated[int, AtLeast(0), "number of people known to imply the target's value"] = 1
     confidence: Annotated[float, Between(0, 1, closed="right"), "belief that counts as success"] = 0.9
 
     name: ClassVar[str] = "skyline-knowledge"
@@ -68,6 +68,6 @@ class SkylineKnowledge(SensitiveAttack):
     )
 
     def run(self, view: View) -> AttackResult:
-        """Count the records whose value is believed with that knowledge."""
+        """Count the records whose value the adversary believes with that knowledge."""
         known = {"pieces of knowledge": self.l + self.k + self.m}
         return self.by_belief(view, lambda h: beliefs(h, self.l, self.k, self.m), self.confidence, known)

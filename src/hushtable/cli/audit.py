@@ -78,7 +78,7 @@ def _bounds(text: str | None) -> dict[str, float]:
             bound = float(value)
         except ValueError:
             raise UsageError(
-                f"--check takes bounds such as k=5, not {part!r}.", code="bounds", hint="Write --check k=5,l=3."
+                f"--check accepts bounds such as k=5, not {part!r}.", code="bounds", hint="Write --check k=5,l=3."
             ) from None
         found[key.strip()] = int(bound) if bound.is_integer() else bound
     return found

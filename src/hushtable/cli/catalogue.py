@@ -1,4 +1,4 @@
-"""The contents of a registry for people: a list, and a page for each entry."""
+"""The contents of a registry as text: a list, and a page for each entry."""
 
 from __future__ import annotations
 

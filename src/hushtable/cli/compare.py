@@ -35,17 +35,15 @@ _SpecFile = Annotated[
     Path, typer.Argument(metavar="POLICY", help="A policy, or a comparison file (YAML).", show_default=False)
 ]
 _Algorithms = Annotated[
-    str | None, typer.Option("--algorithms", metavar="NAMES", help="Try these, separated by commas.")
+    str | None, typer.Option("--algorithms", metavar="NAMES", help="Algorithms to try, separated by commas.")
 ]
 _Vary = Annotated[
     list[str] | None,
-    typer.Option("--vary", metavar="NAME.PARAMETER=VALUES", help="Try these values of a parameter. May be repeated."),
+    typer.Option("--vary", metavar="NAME.PARAMETER=VALUES", help="Values of a parameter to try. May be repeated."),
 ]
-_Suppression = Annotated[
-    str | None, typer.Option("--suppression", metavar="VALUES", help="Try these suppression limits.")
-]
+_Suppression = Annotated[str | None, typer.Option("--suppression", metavar="VALUES", help="Suppression limits to try.")]
 _Measures = Annotated[
-    str | None, typer.Option("--measures", metavar="NAMES", help="Measure these too, separated by commas.")
+    str | None, typer.Option("--measures", metavar="NAMES", help="Additional measures, separated by commas.")
 ]
 
 _Privacy = Annotated[str | None, typer.Option("--privacy", metavar="NAME", help="Privacy measure of the frontier.")]
@@ -137,7 +135,7 @@ def _numbers(text: str | None, option: str) -> list[float] | None:
     try:
         return None if text is None else [float(value) for value in text.split(",")]
     except ValueError:
-        raise UsageError(f"{option} takes numbers, separated by commas. Got {text!r} instead.") from None
+        raise UsageError(f"{option} accepts numbers, separated by commas. Got {text!r} instead.") from None
 
 
 def _make(folder: Path) -> None:

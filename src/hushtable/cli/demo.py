@@ -23,10 +23,10 @@ def demo(
     output: Folder = Path("demo"),
     rows: Annotated[int, typer.Option("--rows", "-n", min=1, help="Number of patients to generate.")] = 5000,
     seed: Annotated[
-        int, typer.Option("--seed", min=0, help="Seed of the generator: another seed gives other patients.")
+        int, typer.Option("--seed", min=0, help="Seed of the generator: a different seed gives different patients.")
     ] = 7,
     overwrite: Annotated[
-        bool, typer.Option("--overwrite", help="Replace files that were edited since the last demo.")
+        bool, typer.Option("--overwrite", help="Replace files that have been edited since the last demo.")
     ] = False,
     as_json: AsJson = False,
 ) -> None:
@@ -76,7 +76,7 @@ def _check_unedited(output: Path, policy_text: str, *, overwrite: bool) -> None:
     policy = output / "policy.yaml"
     if policy.is_file() and not overwrite and policy.read_text(encoding="utf-8", errors="replace") != policy_text:
         raise OutputError(
-            f"{str(policy)!r} was edited since the last demo.",
+            f"{str(policy)!r} has been edited since the last demo.",
             code="edited",
             hint="Choose another folder with --output, or add --overwrite.",
         )

@@ -30,7 +30,7 @@ def parse_levels(text: str) -> dict[str, int]:
         name, sign, level = part.rpartition("=")
         if not sign or not level.strip().isdecimal():
             raise UsageError(
-                f"--levels takes NAME=LEVEL, separated by commas. Got {part.strip()!r} instead.", code="levels"
+                f"--levels accepts NAME=LEVEL, separated by commas. Got {part.strip()!r} instead.", code="levels"
             )
         levels[name.strip()] = int(level)
     return levels

@@ -85,9 +85,9 @@ def gate(
 
     A policy applies to a table that has all its quasi-identifiers, or an identifier and another column; a policy of
     linked tables, to the files that have the names of its tables, which are verified together. The nearest policies
-    apply: those in the table's folder, else in the folder above it, and so on; else any policy in the tree. Tables that
-    no policy applies to pass. Hidden folders and private companions (*.private) are not searched; naming a file of a
-    companion is an error.
+    apply: those in the table's folder, otherwise those in the folder above it, and so on. If there are none, any policy
+    in the tree applies. Tables that no policy applies to pass. Hidden folders and private companions (*.private) are
+    not searched; naming a file of a companion is an error.
     """
     from hushtable.cli.output import deliver
     from hushtable.cli.progress import waiting

@@ -74,7 +74,7 @@ class _ReaderGone(Exception):
 
 
 def _guarded(command: Callable[..., None]) -> Callable[..., None]:
-    """Keep two exceptions from typer, which would turn them into exit codes of its own without a word."""
+    """Hide two exceptions from typer, which would silently turn them into its own exit codes."""
 
     @functools.wraps(command)
     def guarded(*args: Any, **kwargs: Any) -> None:

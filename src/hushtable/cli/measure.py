@@ -22,8 +22,8 @@ def measure(
 ) -> None:
     """Measure what a release is still good for, compared with its original.
 
-    Measures taken during the run come from the release's private companion. Other measures need the original: --data.
-    For linked tables, all measures are taken during the run.
+    Measures computed during the run come from the release's private companion. Other measures need the original:
+    --data. For linked tables, all measures are computed during the run.
     """
     from hushtable import registry
     from hushtable.cli.linked import is_linked_release, measure_linked, no_options
@@ -48,7 +48,7 @@ def measure(
     def text(to: Console) -> None:
         print_measures(to, measured)
         if unread:
-            put(to, "These measures were taken during the run, so --data was not read.")
+            put(to, "These measures were computed during the run, so --data was not read.")
 
     deliver({"release": folder, "measures": measured}, as_json, text)
 

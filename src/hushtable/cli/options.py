@@ -50,7 +50,7 @@ Original = Annotated[
 ]
 OnlyMeasures = Annotated[
     str | None,
-    typer.Option("--only", metavar="NAMES", help="Measures to take, separated by commas.", show_default=False),
+    typer.Option("--only", metavar="NAMES", help="Measures to compute, separated by commas.", show_default=False),
 ]
 OnlyAttacks = Annotated[
     str | None, typer.Option("--only", metavar="NAMES", help="Attacks to run, separated by commas.", show_default=False)
@@ -59,7 +59,8 @@ ReleaseFolder = Annotated[
     Path, typer.Argument(metavar="RELEASE_DIR", help="Folder that 'run' wrote.", show_default=False)
 ]
 FileFormat = Annotated[
-    OutputFormat | None, typer.Option("--format", help="csv or parquet. Defaults to the policy's.", show_default=False)
+    OutputFormat | None,
+    typer.Option("--format", help="csv or parquet. Defaults to the policy's format.", show_default=False),
 ]
 SqlTable = Annotated[
     str | None,
@@ -86,7 +87,7 @@ Files = Annotated[
     ),
 ]
 Folder = Annotated[Path, typer.Option("--output", "-o", metavar="DIR", help="Folder to write.")]
-Seed = Annotated[int | None, typer.Option("--seed", help="Seed. Defaults to the policy's.", show_default=False)]
+Seed = Annotated[int | None, typer.Option("--seed", help="Seed. Defaults to the policy's seed.", show_default=False)]
 MaybeName = Annotated[
     str | None, typer.Argument(metavar="[NAME]", help="Show the details of one entry.", show_default=False)
 ]

@@ -1,4 +1,4 @@
-"""Output to the terminal: text for people on stdout, progress and errors on stderr, or one JSON document.
+"""Output to the terminal: plain text on stdout, progress and errors on stderr, or one JSON document.
 
 Column names and messages are printed literally: nothing in them is read as markup, and control characters are
 escaped, so that a file cannot control the terminal.
@@ -33,7 +33,7 @@ def console(*, stderr: bool = False, error: bool = False) -> Console:
 
 
 def deliver(data: Mapping[str, Any], as_json: bool, text: Callable[[Console], None]) -> None:
-    """Print a command's result: the data as one JSON document, or the text for people."""
+    """Print a command's result: the data as one JSON document, or as plain text."""
     if as_json:
         print_json(data)
     else:
@@ -49,7 +49,7 @@ def print_json(data: Any) -> None:
 
 
 def safe(text: str) -> str:
-    r"""Return a text with unprintable characters escaped; line breaks stay.
+    r"""Return text with unprintable characters escaped; line breaks stay.
 
     Examples
     --------

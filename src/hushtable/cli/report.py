@@ -29,7 +29,7 @@ def report(
     threshold: Annotated[
         float | None,
         typer.Option("--threshold", min=0, max=1, show_default=False,
-                     help="Risk above which a person is at risk. Defaults to the template's."),
+                     help="Risk above which a person is at risk. Defaults to the template's threshold."),
     ] = None,
     attacks: Annotated[bool, typer.Option("--attacks/--no-attacks", help="Whether to attack the release.")] = True,
     only: OnlyAttacks = None,

@@ -35,7 +35,7 @@ def risk(
     ] = None,
     policy_file: Annotated[
         Path | None,
-        typer.Option("--policy", "-p", metavar="POLICY", help="The roles of a table's columns.", show_default=False),
+        typer.Option("--policy", "-p", metavar="POLICY", help="For a table: its policy (YAML).", show_default=False),
     ] = None,
     only: Annotated[
         str | None,

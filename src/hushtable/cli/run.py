@@ -49,7 +49,7 @@ _To = Annotated[
     typer.Option(
         "--to",
         metavar="URL",
-        help="Also publish the table here: a table of a database, or Parquet in a store.",
+        help="Also publish the table to this address: a database table, or Parquet in a store.",
         show_default=False,
     ),
 ]
@@ -65,7 +65,8 @@ _Stream = Annotated[
     bool | None,
     typer.Option(
         "--stream/--no-stream",
-        help="Do not hold the table in memory. Default for 50 million cells, or 256 MiB of text, and more.",
+        help="Do not hold the table in memory. This is the default for tables of at least 50 million cells or 256 MiB "
+        "of text.",
         show_default=False,
     ),
 ]
@@ -123,9 +124,9 @@ def run(
     """Anonymize a table, verify the result and write it.
 
     The folder gets the published table, the policy and release.json, all or nothing. Ctrl-C leaves nothing behind. The
-    folder OUTPUT.private next to it gets the private companion, which you keep to yourself.
-    With --to, a database gets the table in the same transaction. A policy with 'tables' takes one file per table, with
-    the table's name, or a folder of such files, or the address of a database; --to is a database that gets all tables.
+    folder OUTPUT.private next to it gets the private companion, which you keep to yourself. With --to, a database gets
+    the table in the same transaction. A policy with 'tables' needs one file per table, named after the table, or a
+    folder of such files, or the address of a database; with --to, a database gets all tables.
     """
     from hushtable.api import run as run_policy
     from hushtable.cli.output import deliver

@@ -51,17 +51,17 @@ def handled_signals() -> Iterator[None]:
 
 
 def signalled() -> Terminated | None:
-    """Return the error to end with if a signal has come: compiled code turns signals into errors of its own."""
+    """Return the error to end with if a signal was received: compiled code turns signals into its own errors."""
     return Terminated(_received[0], _hint[0]) if _received else None
 
 
 def when_cancelled(hint: str) -> None:
-    """Set what a canceled command leaves behind, if that is not nothing."""
+    """Set what a canceled command leaves behind, if anything."""
     _hint[:] = [hint]
 
 
 def raise_if_cancelled() -> None:
-    """Stop here if a signal has come and was lost.
+    """Stop here if a signal was received and lost.
 
     Raises
     ------

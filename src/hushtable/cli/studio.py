@@ -15,12 +15,20 @@ def studio(
         Path | None, typer.Argument(metavar="[DATA]", help="Table to start a project with.", show_default=False)
     ] = None,
     host: Annotated[
-        str, typer.Option("--host", metavar="ADDRESS", help="Address to listen on. Any but loopback needs --token.")
+        str,
+        typer.Option(
+            "--host", metavar="ADDRESS", help="Address to listen on. Any address other than loopback needs --token."
+        ),
     ] = "127.0.0.1",
     port: Annotated[
         int | None,
-        typer.Option("--port", min=0, max=65535, help="Port. Defaults to the first free one from 8080 on; "
-                     "0 takes any free one.", show_default=False),
+        typer.Option(
+            "--port",
+            min=0,
+            max=65535,
+            help="Port. Defaults to the first free port from 8080 on; 0 uses any free port.",
+            show_default=False,
+        ),
     ] = None,
     token: Annotated[
         str | None,

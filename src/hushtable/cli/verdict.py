@@ -50,7 +50,7 @@ def print_verdict(to: Console, found: Verdict) -> None:
 
 
 def print_cautions(to: Console, found: Sequence[Caution]) -> None:
-    """Print what to know before publishing."""
+    """Print what users should know before they publish."""
     from hushtable.cli.output import bullet, put
 
     if found:

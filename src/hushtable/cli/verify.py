@@ -64,7 +64,7 @@ def verify(
     rerun: _Rerun = False,
     as_json: AsJson = False,
 ) -> None:
-    """Recompute the promise from a published file. Exits with 1 if it is broken.
+    """Recompute from a published file whether every model holds. Exits with 1 if one is violated.
 
     Needs only the published cells and the policy, and release.json if nothing was suppressed. Otherwise, models that
     compare with the whole table, and models that count people if rows are not people, need the private companion.

@@ -215,7 +215,7 @@ def _listed(value: Any) -> list[Any]:
 
 
 def label(choices: Sequence[Choice]) -> str:
-    """Format choices for people: ``k-anonymity k=5 + t-closeness t=0.2``."""
+    """Format choices in human-readable form: ``k-anonymity k=5 + t-closeness t=0.2``."""
     return " + ".join(
         " ".join([name, *(f"{key}={_word(value)}" for key, value in values.items())])
         for choice in choices

@@ -335,7 +335,7 @@ def _no_date(kind: str) -> dict[str, None]:
 
 
 def _described(picture: bytes, outcomes: Outcomes, points: list[tuple[int, str, float, float]]) -> bytes:
-    """Return the same SVG with a title and a description for those who do not see it."""
+    """Return the same SVG with a title and a description for people who cannot see it."""
     title = f"{outcomes.utility} over {outcomes.privacy} of {len(points)} settings"
     rows = [outcomes.rows[i] for i in outcomes.frontier]
     frontier = "; ".join(
@@ -396,7 +396,7 @@ def load_outcomes(folder: Path) -> Outcomes:
         document: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
         rows = tuple({k: v for k, v in row.items() if k != "frontier"} for row in document["rows"])
         if not all(_is_setting(row) for row in rows):
-            raise ValueError("a row is not one")
+            raise ValueError("a row is not valid")
         base = folder / document["policy_folder"]
         return Outcomes(rows, str(document["privacy"]), str(document["utility"]), base)
     except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError):

@@ -82,8 +82,7 @@ def compare(
 
     Raises
     ------
-    UsageError
-        If no setting can be used at all, with the reason of the first.
+    UsageError If no setting can be used, with the reason for the first.
 
     Examples
     --------
@@ -376,7 +375,7 @@ class Results:
         return self._rows.get(key)
 
     def add(self, key: str, row: Row) -> None:
-        """Store a row, on the disk first; the first one of a key stays.
+        """Store a row, on the disk first; the first row of a key is kept.
 
         Raises
         ------

@@ -74,7 +74,7 @@ class Spec:
         return str(self.data.get("utility", "ncp"))
 
     def with_lists(self, **lists: Sequence[Any] | None) -> Spec:
-        """Return the same with some settings replaced; those that are None stay."""
+        """Return the same with some settings replaced; those that are None stay unchanged."""
         return replace(self, data={**self.data, **{k: list(v) for k, v in lists.items() if v is not None}})
 
     def adding(self, key: str, names: Sequence[str]) -> Spec:

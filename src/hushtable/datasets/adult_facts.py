@@ -1,4 +1,4 @@
-"""The vocabulary of the Adult data set, with rounded frequencies and small trees of our own."""
+"""The vocabulary of the Adult data set, with rounded frequencies and our own small trees."""
 
 from __future__ import annotations
 

@@ -69,7 +69,7 @@ def adult_like(n: int, seed: int = 7, start: int = 0) -> pa.Table:
 
 
 def adult_policy() -> dict[str, Any]:
-    """Return a policy for Adult's nine columns with small hierarchies of our own, as in a YAML file.
+    """Return a policy for Adult's nine columns with our own small hierarchies, as in a YAML file.
 
     Examples
     --------
@@ -127,7 +127,7 @@ def _code(column: str, value: str) -> int:
 
 
 def _age_weights() -> FloatArray:
-    """Rising to 23, a plateau to 47, then a long fall; everyone above 89 is 90."""
+    """Weights rise to 23, stay level to 47, then fall slowly; everyone above 89 is 90."""
     age = np.arange(_YOUNGEST, _OLDEST + 1, dtype=np.float64)
     weights = np.minimum(1.0, 0.4 + 0.1 * (age - _YOUNGEST))
     fall = np.clip((_OLDEST - age) / (_OLDEST - 47), 0.0, 1.0)

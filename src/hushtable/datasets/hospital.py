@@ -109,7 +109,7 @@ def hospital(n: int = 1000, seed: int = 7) -> dict[str, pa.Table]:
 
 
 def hospital_policy() -> dict[str, Any]:
-    """Return a policy for the hospital, as it would stand in a YAML file.
+    """Return a policy for the hospital, as it would appear in a YAML file.
 
     Examples
     --------

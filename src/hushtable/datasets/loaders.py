@@ -26,7 +26,7 @@ _ADULT = (
 )
 _HIERARCHIES = (
     "Generalization hierarchies for Adult are published with the ARX anonymization tool; "
-    "hushtable.datasets.adult_policy has small ones of its own."
+    "hushtable.datasets.adult_policy has its own small ones."
 )
 _CENSUS = (
     "The 'Census' reference microdata (1,080 records, 13 numeric attributes) are published by the CASC project "
@@ -79,7 +79,7 @@ def adult_hierarchies() -> dict[str, Path]:
     Raises
     ------
     DataError
-        If a file is not found. They cannot be fetched; ``adult_policy`` has small hierarchies of our own.
+        If a file is not found. They cannot be fetched; ``adult_policy`` has our own small hierarchies.
 
     Examples
     --------
@@ -128,7 +128,7 @@ def _table(path: Path, rows: list[list[str]], names: tuple[str, ...], numeric: f
     if not rows or any(len(row) != len(names) for row in rows):
         raise DataError(
             f"The data file {path.name!r} is empty or does not have {len(names)} columns in every row.",
-            hint="It may be another file of the same name, or truncated.",
+            hint="It may be a different file of the same name, or truncated.",
         )
     columns = {}
     for name, cells in zip(names, zip(*rows, strict=True), strict=True):

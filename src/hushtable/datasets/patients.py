@@ -38,7 +38,7 @@ def patients(n: int = 1000, seed: int = 7, start: int = 0) -> pa.Table:
     n : int
         Number of rows.
     seed : int
-        Another seed, other patients.
+        A different seed gives different patients.
     start : int
         The first row.
 
@@ -87,7 +87,7 @@ def patients_hierarchies() -> dict[str, dict[str, Any]]:
 
 
 def patients_policy() -> dict[str, Any]:
-    """Return a complete policy for the patients, as it would stand in a YAML file.
+    """Return a complete policy for the patients, as it would appear in a YAML file.
 
     Examples
     --------

@@ -94,8 +94,8 @@ def apply_regions(table: pa.Table, plan: Plan, fitted: Problem, partition: Parti
 def region_cells(table: pa.Table, plan: Plan, fitted: Problem, partition: Partition) -> pa.Table:
     """Return new records in the fitted regions, in their own order, for modeling; without any privacy guarantee.
 
-    All records get cells, whatever their values and however few they are. A label that the fitted data did not have
-    becomes ``*``, and a missing value stays missing if there were none; both are placed by their order.
+    All records get cells, whatever their values and however few records there are. A label that the fitted data did not
+    have becomes ``*``, and a missing value stays missing if there were none; both are placed by their order.
 
     Raises
     ------
@@ -136,8 +136,8 @@ def _check_regions(plan: Plan, partition: Partition) -> None:
     plan.refuse_treatments("Placing new records in fitted regions does not apply treatments")
     if partition.regions is None and partition.levels is None:
         raise IncompatibleError(
-            f"Groups of {plan.algorithm.name} with these parameters overlap, so it is ambiguous to which of them a "
-            "new record belongs.",
+            f"Groups of {plan.algorithm.name} with these parameters overlap, so it is ambiguous which group a new "
+            "record belongs to.",
             hint="Use strict partitioning or a global recoding, or fit_transform.",
         )
 
@@ -277,8 +277,8 @@ def region_labels(coded: Coded, cuts: FloatArray, known: IntArray, low: IntArray
     """Describe whole regions: half-open ranges of numbers and dates with round bounds, sets of labels otherwise.
 
     The lowest and the highest region of an ordered column are open-ended. A region of such a column that covers
-    everything is the root, and so is one of any column with both missing and other values. Sets list the labels that
-    are ``known``, without those that only suppressed records had.
+    everything is published as the root, and so is a region of any column with both missing and other values. Sets list
+    the labels that are ``known``, without those that only suppressed records had.
     """
     first, last = int(coded.missing), coded.size - 1
     names, listed = coded.labels[0], frozenset(known.tolist())

@@ -16,14 +16,16 @@ from hushtable.io.urls import DATABASES, Source, Url
 from hushtable.release.plan import Plan
 
 LARGE_CELLS = 50_000_000
-"""Cells of Parquet files and databases from which a table is large: held in memory, they take about 1.5 GiB while it is
-published."""
+"""Number of cells in Parquet files and databases from which a table counts as large.
+
+In memory, they take about 1.5 GiB while the table is published.
+"""
 
 STREAM_FROM = "HUSHTABLE_STREAM_FROM"
-"""Environment variable: number of cells from which a table is large, for machines with less or more memory."""
+"""Environment variable: number of cells from which a table counts as large, for machines with less or more memory."""
 
 LARGE_BYTES = 256 << 20
-"""Bytes of other files from which a table is large."""
+"""Number of bytes of other files from which a table counts as large."""
 
 Engine = Literal["auto", "local", "stream", "spark"]
 
@@ -82,7 +84,7 @@ def choose(engine: str, sources: Sequence[Source], plan: Plan, *, part_rows: int
 def is_large(sources: Sequence[Source]) -> bool:
     """Whether a table should be streamed.
 
-    Databases count their rows, and only as far as needed.
+    Databases count their rows, but only as many as needed.
 
     Examples
     --------
@@ -113,13 +115,15 @@ def _share() -> float:
         return 1.0
     if not given.isdecimal() or not int(given):
         raise UsageError(
-            f"{STREAM_FROM} must be a whole number of cells from 1 up.", code="stream-from", hint="Correct or unset it."
+            f"{STREAM_FROM} must be a whole number of cells, at least 1.",
+            code="stream-from",
+            hint="Correct or unset it.",
         )
     return int(given) / LARGE_CELLS
 
 
 def _cells_at(address: str) -> int:
-    """Number of cells in a database's table or a store's file, or enough of them to be large."""
+    """Number of cells in a database table or a file in a store, or enough of them to count as large."""
     if Url.of(address).scheme in DATABASES:
         from hushtable.io.sql import count_sql, sql_names
 

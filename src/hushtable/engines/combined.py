@@ -75,7 +75,7 @@ class Combined:
         return pa.DictionaryArray.from_arrays(pa.array(codes, mask=gaps if gaps.any() else None), values)
 
     def runs(self, *of_combination: AnyArray) -> Iterator[tuple[AnyArray, ...]]:
-        """Yield the entries of each of the arrays for the combination of every row, run by run."""
+        """Yield each array's entries for the combination of every row, run by run."""
         starts = np.concatenate([[0], np.cumsum(self.rows)]).astype(np.int64)
         edges = np.concatenate([[0], np.cumsum(self.distinct)]).astype(np.int64)
 

@@ -63,7 +63,7 @@ class EmittedRows:
     order : integer array
         The source row of each published row.
     times : int64 array, optional
-        If equal rows were counted: how many published rows each of ``order`` stands for.
+        If equal rows were counted: how many published rows each entry of ``order`` represents.
     spilled : path, optional
         Folder with the buckets of the other columns.
     """
@@ -82,7 +82,7 @@ class EmittedRows:
 
     @cached_property
     def _ends(self) -> IntArray:
-        """For each of ``order``, the end of the published rows that it stands for."""
+        """For each entry of ``order``, the end of the published rows that it represents."""
         return np.cumsum(np.ones(len(self.order), dtype=np.int64) if self.times is None else self.times)
 
     @property
@@ -178,7 +178,7 @@ def _typed(column: pa.ChunkedArray, kind: pa.DataType) -> pa.ChunkedArray:
 
 
 MOST_BUCKETS = 128
-"""Most files to write at once."""
+"""Maximum number of files to write at once."""
 
 
 def bucket_edges(starts: Sequence[int], total: int) -> IntArray:

@@ -155,7 +155,7 @@ def _no_ranges(what: str) -> IncompatibleError:
 
 
 def _check_people(table: pa.Table, plan: Plan, earlier: Release) -> None:
-    """Refuse people who are in the earlier release, as far as identifiers distinguish people."""
+    """Refuse people who are in the earlier release, if identifiers distinguish people."""
     named = plan.account.person if plan.account is not None else plan.table.entity
     identifiers = [named] if named is not None else list(plan.table.named(Role.IDENTIFIER))
     known = [name for name in identifiers if name in earlier.policy.get("columns", {})]
@@ -166,7 +166,7 @@ def _check_people(table: pa.Table, plan: Plan, earlier: Release) -> None:
         tells = len(known) == 1 or len(new) >= _OWN * table.num_rows
         if tells and old & new:
             raise DataError(
-                f"The batch has {counted(len(old & new), 'person', 'people')} of the earlier release, with the same "
+                f"The batch has {counted(len(old & new), 'person', 'people')} from the earlier release, with the same "
                 f"{name!r}.",
                 code="known-people",
                 hint="A batch must contain other people. To publish the same people again, use a ledger and "
@@ -410,7 +410,7 @@ def _middles(cells: Cells) -> FloatArray:
 
 
 def bounded(view: View) -> View:
-    """View a release as if it published the bounds that its representatives stand for."""
+    """View a release as if it published bounds instead of representatives."""
     return replace(view, cells=tuple(_bounded(cells) for cells in view.cells))
 
 

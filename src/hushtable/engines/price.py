@@ -58,7 +58,7 @@ class GuardPrice:
     Attributes
     ----------
     variants : tuple of Variant
-        From the tightest cells without guards to the actual release.
+        Ordered from the tightest cells without guards to the actual release.
     refused : mapping of str to str
         Attacks that cannot be run on this release, and why.
     """

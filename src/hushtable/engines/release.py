@@ -250,7 +250,7 @@ class Release(Released, Generic[F]):
         -------
         Measured
             A float. If it depends on more than the release, it says on what: ``0.78 (predicting 'income' with a
-            decision tree of depth 10 at most)``.
+            decision tree of depth at most 10)``.
 
         Examples
         --------
@@ -530,7 +530,7 @@ class Release(Released, Generic[F]):
             named = list(columns or self.plan.table.named(Role.QUASI))[:2]
             return partition(plane.points, plane.boxes, named, plane.labels, ax=ax)
         if columns is not None:
-            raise UsageError(f"A plot of {kind!r} takes no columns.", code="columns", hint="Remove 'columns'.")
+            raise UsageError(f"A plot of {kind!r} accepts no columns.", code="columns", hint="Remove 'columns'.")
         if kind == "classes":
             return class_sizes(*self.exposures()[1].frequencies(), ax=ax)
         lost = ncp_of_columns(self.comparison()).tolist()

@@ -252,8 +252,8 @@ class Saved:
         kept = self.kept.get("made")
         if kept is None:
             raise IncompatibleError(
-                "The release was made by Spark, whose driver did not know single records: it is unknown which of them "
-                "is in which class.",
+                "The release was made by Spark, whose driver did not know individual records: it is unknown which of "
+                "them is in which class.",
                 code="spark-engine",
                 hint="Compute measures, risks and attacks with the release that Spark returns, before it ends.",
             )
@@ -326,7 +326,7 @@ class Saved:
         return problem_from(self._encoded(roles), self.plan)
 
     def _check_original(self, table: EncodedTable) -> None:
-        """Refuse an original with other records, as far as they were read and the companion has marks of them."""
+        """Refuse an original with different records, as far as they were read and the companion has hashes of them."""
         if table.n_sample != self.records:
             raise _other_size(table.n_sample, self.records)
         known = ((self.kept or {}).get("made") or {}).get("original")
@@ -334,7 +334,7 @@ class Saved:
             raise _other_original()
 
     def _check_counted(self, table: EncodedTable, records: IntArray | None) -> None:
-        """Refuse an original whose quasi-identifiers have other values or frequencies."""
+        """Refuse an original whose quasi-identifiers have different values or frequencies."""
         n = table.n_sample if records is None else int(records.sum())
         if n != self.records:
             raise _other_size(n, self.records)

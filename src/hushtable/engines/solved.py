@@ -1,7 +1,7 @@
 """A streamed table with its groups: what is published, and what is known after verification.
 
 Either every row has its group (``SolvedRows``), or equal rows were counted and every combination has one
-(``SolvedCounts``), so that memory grows with the combinations.
+(``SolvedCounts``), so that memory use grows with the combinations.
 """
 
 from __future__ import annotations
@@ -209,7 +209,7 @@ class Tallied:
 
     @property
     def summary(self) -> None:
-        """Nothing: it is recomputed from what is known."""
+        """None: it is recomputed from what is known."""
 
     @property
     def made(self) -> NoReturn:
@@ -298,7 +298,7 @@ def _looked_at(plan: Plan) -> list[str]:
 
 
 def guarded(path: Path, plan: Plan) -> bool:
-    """Whether text that a spreadsheet would run has an apostrophe in a file."""
+    """Whether a file has an apostrophe before text that a spreadsheet would run."""
     return path.suffix == ".csv" and for_spreadsheets(plan.document)
 
 
@@ -397,7 +397,7 @@ def first_of_equals(keys: Sequence[SortKey], order: AnyArray) -> IntArray:
 def order_by(keys: Sequence[SortKey], labels: AnyArray) -> AnyArray:
     """Return the rows with a label from 0, sorted by the keys; equal rows in their order.
 
-    Keys and row numbers are packed into 8 bytes and sorted in place, so that sorting takes no further memory.
+    Keys and row numbers are packed into 8 bytes and sorted in place, so that sorting takes no additional memory.
 
     Examples
     --------

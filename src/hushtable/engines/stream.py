@@ -128,7 +128,7 @@ def run_files(
     part_rows : int, optional
         Write the table as a folder with parts of this many rows, instead of one file.
     to : str, optional
-        The address of a database's table, or of Parquet in a store, to write the verified rows to as well.
+        The address of a database table, or of Parquet in a store, that also gets the verified rows.
     overwrite : bool
         Whether an existing folder, and what ``to`` names, may be replaced.
     progress : callable, optional
@@ -317,7 +317,7 @@ class RunStore:
 
     @property
     def fits(self) -> bool:
-        """Whether the combinations are in memory: always."""
+        """True: the combinations are always in memory."""
         return True
 
     @property

@@ -31,10 +31,10 @@ if TYPE_CHECKING:
     from hushtable.release.comparison import Comparison, RowComparison
 
 SAMPLE = 4_000
-"""Most rows of a trial."""
+"""Maximum number of rows in a trial."""
 
 LARGE = 2_000_000
-"""Number of rows from which there are no trials, so that a verdict after a run takes no time."""
+"""Number of rows above which there are no trials, so that a verdict after a run takes little time."""
 
 _WHOLE = 3_000_000
 _SILENT = 0.9
@@ -126,7 +126,7 @@ class Verdict:
     grade : {"useful", "coarse", "nearly empty"}
     numbers : Numbers
     silent : tuple of str
-        Columns that no longer say anything.
+        Columns that carry no information.
     suppressed : float
         Share of the records that are suppressed.
     changes : tuple of PolicyChange
@@ -353,7 +353,7 @@ def _without(plan: Plan, models: Sequence[PrivacyModel]) -> _Trial:
 
 
 def _costly(sample: pa.Table, plan: Plan) -> _Trial | None:
-    """Try without all models that cost much alone: if several bind, removing one of them gains nothing."""
+    """Try without all models that are costly on their own: if several bind, removing one of them gains nothing."""
     optional = [model for model in plan.models if Threat.IDENTITY not in model.threats]
     identity = tuple(model for model in plan.models if model not in optional)
     if len(optional) < 2 or not identity:

@@ -101,6 +101,6 @@ class Function(Recipe):
             raise HierarchyError(
                 f"The function of column {column!r} returns {type(found).__name__}.",
                 code="function-failed",
-                hint="Make it return a text, or a list of coarser and coarser texts.",
+                hint="Make it return text, or a list of coarser and coarser texts.",
             )
         return [label_text(label) for label in labels]

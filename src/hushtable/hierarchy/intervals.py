@@ -1,9 +1,8 @@
 """Numeric intervals: with fixed widths, between given cut points, or with equal frequencies.
 
-Intervals are closed on the left and open on the right: ``[20, 25)``. Ends beyond the first and last cut point are
-open: ``< 20``, ``>= 90``. The top is ``*``. The cut points of equal frequencies are not published, since they may be
-values of suppressed records: such an interval is named after the least and the greatest value published in it,
-``[17, 24]``.
+Intervals are closed on the left and open on the right: ``[20, 25)``. Ends beyond the first and last cut point are open:
+``< 20``, ``>= 90``. The top is ``*``. The cut points of equal frequencies are not published, since they may be values
+of suppressed records: such an interval is named after the smallest and the largest value published in it, ``[17, 24]``.
 """
 
 from __future__ import annotations

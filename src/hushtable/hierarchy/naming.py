@@ -111,7 +111,7 @@ class Ends(Naming):
 
 @dataclass(frozen=True)
 class Masked(Naming):
-    """The remaining part of a value, and a mask for every further character of the longest published value.
+    """The remaining part of a value, and a mask for every additional character of the longest published value.
 
     Examples
     --------

@@ -10,7 +10,7 @@ _RANGE = re.compile(r"\[((?:\\.|[^\\,])+), ((?:\\.|[^\\,])+)([\])])", re.DOTALL)
 
 
 class Span(NamedTuple):
-    """A range of numbers, of dates or of ordered labels. Bounds are text, or None if it is open.
+    """A range of numbers, of dates or of ordered labels. Bounds are text, or None if the range is open.
 
     Attributes
     ----------
@@ -33,7 +33,7 @@ Below: TypeAlias = Sequence[str | Span]
 
 
 def unescape(text: str) -> str:
-    r"""Remove the backslash in front of any character.
+    r"""Remove the backslash before any character.
 
     Examples
     --------
@@ -44,7 +44,7 @@ def unescape(text: str) -> str:
 
 
 def parse_span(text: str) -> Span | None:
-    """Read a range; None for a text that is not one.
+    """Read a range; None for text that is not one.
 
     Examples
     --------

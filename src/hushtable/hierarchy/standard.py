@@ -61,7 +61,7 @@ class Standard(Recipe):
     in_a_policy: ClassVar[str] = "{standard: icd-10}"
     shorthand: ClassVar[str] = "classification"
     if_uncovered: ClassVar[str] = (
-        "Give them a group of their own, {standard: {classification: ..., others: other}}, or list "
+        "Give them a separate group, {standard: {classification: ..., others: other}}, or list "
         "missing-value markers under missing_values."
     )
 

@@ -402,7 +402,7 @@ def _records(text: str, delimiter: str, column: str) -> Iterator[tuple[int, list
 
 
 def _sniff(text: str) -> str:
-    """Return the first of ``;``, tab and ``,`` that splits the first row and most others into equally many parts."""
+    """Return the first of ``;``, tab and ``,`` that splits most rows into as many parts as the first row."""
     sample = [line for line in text.split("\n", 1000)[:1000] if line.strip()]
     for delimiter in ";\t,":
         try:

@@ -49,7 +49,7 @@ def check_access(place: Path, path: str | os.PathLike[str], mode: int = os.W_OK)
     path : path
         The path to be written, for the error.
     mode : int
-        As ``os.access`` takes it.
+        As for ``os.access``.
 
     Examples
     --------
@@ -159,7 +159,7 @@ def sync_folder(path: Path) -> None:
 
 
 def atomic_write_text(path: str | os.PathLike[str], text: str) -> None:
-    r"""Write a text file (UTF-8, line ends unchanged), completely or not at all.
+    r"""Write a text file (UTF-8, line endings unchanged), completely or not at all.
 
     Examples
     --------
@@ -277,11 +277,11 @@ def check_replaceable(path: str | os.PathLike[str]) -> None:
     --------
     >>> check_replaceable("/")
     Traceback (most recent call last):
-    hushtable.errors.OutputError: '/' cannot be written: a file system begins there. Choose a folder inside it.
+    hushtable.errors.OutputError: '/' cannot be written: it is the root of a file system. Choose a folder inside it.
     """
     target = os.path.realpath(path)
     if os.path.ismount(target):
-        reason = "a file system begins there"
+        reason = "it is the root of a file system"
     elif os.path.isdir(target) and os.path.samefile(target, os.curdir):
         # a process whose current folder is replaced is left in a deleted one
         reason = "it is the folder you are in, which cannot be replaced"

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 
 def canonical_json(data: Any) -> str:
-    """Return plain data as JSON in which equal numbers are written alike. Order is kept: a policy's order matters.
+    """Return plain data as JSON that writes equal numbers in the same way. Order is kept: a policy's order matters.
 
     Examples
     --------

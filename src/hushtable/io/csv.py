@@ -1,7 +1,7 @@
 """Reading CSV: every column as dictionary-encoded text.
 
 Types are decided later, by ``hushtable.schema``: a postcode keeps its leading zero and an empty cell stays ``''``.
-UTF-8 with or without byte-order mark, any line ends, quoted line breaks, and .gz are supported. Empty lines are
+UTF-8 with or without a byte-order mark, any line endings, quoted line breaks, and .gz are supported. Empty lines are
 skipped, except in files with one column, where an empty line is an empty cell.
 """
 

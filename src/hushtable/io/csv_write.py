@@ -20,7 +20,7 @@ _SLICE = 16_384
 
 
 class Writer(Protocol):
-    """Anything that takes bytes: a file, a compressor."""
+    """Anything that bytes can be written to: a file, a compressor."""
 
     def write(self, data: Any, /) -> Any:
         """Take the bytes."""

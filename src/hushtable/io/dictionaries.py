@@ -95,7 +95,7 @@ def value_type(kind: pa.DataType) -> pa.DataType:
 
 
 def value_ranks(values: pa.Array) -> npt.NDArray[np.int64]:
-    """Return the rank of each value, from 1; equal ones share a rank, but -0.0, another cell in a file, precedes 0.0.
+    """Return the rank of each value, from 1; equal ones share a rank, but -0.0 (a different cell) precedes 0.0.
 
     Examples
     --------

@@ -32,7 +32,7 @@ def read_coded(
     Raises
     ------
     DataError
-        If a part cannot be read, or has other columns or types than the first.
+        If a part cannot be read, or has different columns or types than the first.
 
     Examples
     --------

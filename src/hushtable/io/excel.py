@@ -135,7 +135,7 @@ def unpacked_excel(path: str | os.PathLike[str], most: int) -> int:
 
 
 def _items(packed: zipfile.ZipFile, part: zipfile.ZipInfo, most: int) -> int:
-    """Number of elements and attributes of a part, which become objects of a reader; counts to about ``most``."""
+    """Number of elements and attributes of a part, which a reader turns into objects; counts up to about ``most``."""
     items = 0
 
     def begin(_: str, attributes: list[str]) -> None:

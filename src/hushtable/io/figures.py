@@ -1,4 +1,4 @@
-"""Formatting of numbers for people, in the command line and the studio."""
+"""Formatting of numbers in human-readable form, for the command line and the studio."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import math
 
 
 def number(value: float | None) -> str:
-    """Return a number for people.
+    """Return a number in human-readable form.
 
     Examples
     --------

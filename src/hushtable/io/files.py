@@ -57,7 +57,7 @@ def _format(path: Path) -> tuple[str, bool]:
 
 
 def is_table_file(path: str | os.PathLike[str]) -> bool:
-    """Whether a file's name ends as those of tables do.
+    """Whether a file's name has a suffix of tables.
 
     Examples
     --------
@@ -252,7 +252,7 @@ def write_table(table: pa.Table, path: Source) -> None:
     """Write a table to a file, a store or a new table of a database, completely or not at all.
 
     In CSV files, cells and column names that a spreadsheet would run get a leading apostrophe: they begin with ``=``,
-    ``+``, ``-`` or ``@``, possibly after white space, or with a tab or a line end, and are not plain numbers. Values
+    ``+``, ``-`` or ``@``, possibly after white space, or with a tab or a line ending, and are not plain numbers. Values
     that no longer occur are dropped from dictionaries, and schema metadata is not written.
 
     Parameters

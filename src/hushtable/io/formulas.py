@@ -1,11 +1,11 @@
 """Spreadsheet formulas in CSV files.
 
 A spreadsheet that opens a CSV file runs cells that begin with ``=``, ``+``, ``-`` or ``@``; some programs strip white
-space before it, break the line at a tab, a carriage return or a line feed, or take the full-width signs of East Asian
-keyboards for the others. For files that spreadsheets read (``output: {reader: spreadsheet}``), a cell or column name
-that begins with such a sign, after white space or not, or with a tab or a line end, gets a leading apostrophe, unless
-it is a plain number such as ``-5``. A cell that already has apostrophes before all that gets one more, so that the
-escape can be undone exactly. Other programs would take the apostrophe for a part of the label.
+space before them, break the line at a tab, a carriage return or a line feed, or treat the full-width signs of East
+Asian keyboards in the same way. For files that spreadsheets read (``output: {reader: spreadsheet}``), a cell or column
+name that begins with such a sign, after white space or not, or with a tab or a line ending, gets a leading apostrophe,
+unless it is a plain number such as ``-5``. A cell that already has apostrophes before all that gets one more, so that
+the escape can be undone exactly. Other programs would take the apostrophe for a part of the label.
 """
 
 from __future__ import annotations

@@ -130,7 +130,7 @@ def _from_pandas(frame: Any) -> pa.Table:
                 raise DataError(
                     f"Column {name!r} mixes {mixed or times}.",
                     code="mixed-types",
-                    hint="Convert it to one kind: df[column].astype('string') makes text of it and keeps the gaps."
+                    hint="Convert it to one kind: df[column].astype('string') makes it text and keeps missing values."
                     if mixed
                     else "Convert it to one kind, for example with pandas.to_datetime(df[column], utc=True).",
                 )
@@ -245,8 +245,9 @@ def like(table: pa.Table, frame: Any, as_given: Sequence[str] = ()) -> Any:
     Returns
     -------
     DataFrame
-        pandas with a new RangeIndex (dates as ``datetime64``, whole numbers with gaps as ``Int64`` or ``UInt64``);
-        polars, eager even for a LazyFrame; a narwhals frame around one of these; otherwise a ``pyarrow.Table``.
+        pandas with a new RangeIndex (dates as ``datetime64``, whole numbers with missing values as ``Int64`` or
+        ``UInt64``); polars, eager even for a LazyFrame; a narwhals frame around one of these; otherwise a
+        ``pyarrow.Table``.
 
     Examples
     --------
@@ -359,7 +360,7 @@ _KINDS: tuple[tuple[tuple[type, ...], str], ...] = (
 
 
 def mixed_kinds(values: Iterable[Any]) -> str:
-    """Return the kinds of values as words if there is more than one, else ``""``.
+    """Return the kinds of values as words if there is more than one, otherwise ``""``.
 
     Missing values (None, NaN and the markers of DataFrame libraries) have no kind.
 

@@ -67,8 +67,8 @@ def _delta_files(folder: Path) -> list[Path]:
     features = set(protocol.reader_features or ())
     if protocol.min_reader_version == 2 or features - _HARMLESS:
         raise DataError(
-            f"The Delta table {str(folder)!r} uses features with which its files do not show its rows and columns as "
-            "they are (deletion vectors or column mapping, for example).",
+            f"The Delta table {str(folder)!r} uses features that hide the current rows and columns from its files "
+            "(deletion vectors or column mapping, for example).",
             code="lake",
             hint="Read it with Delta's own Spark reader and give hushtable the DataFrame, or write a plain copy.",
         )
@@ -98,7 +98,7 @@ def _iceberg_files(folder: Path) -> list[Path]:
 
 
 def _newest(folder: Path) -> Path:
-    """The metadata of the current version: the one named by the hint file, or else the one with the greatest number."""
+    """The metadata of the current version: the one in the hint file, or else the one with the highest number."""
     hint = folder / "version-hint.text"
     if hint.is_file():
         number = hint.read_text().strip()

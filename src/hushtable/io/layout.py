@@ -22,12 +22,12 @@ from hushtable.io.csv_write import Writer
 from hushtable.io.dictionaries import with_sorted_dictionary
 
 GROUP_ROWS = 1 << 20
-"""Rows of a row group; only the last of a file has fewer."""
+"""Number of rows in a row group; only the last one of a file has fewer."""
 
 
 @dataclass(frozen=True)
 class Repeated:
-    """Rows that each stand for several equal ones.
+    """Rows that each represent several equal ones.
 
     Attributes
     ----------

@@ -57,8 +57,7 @@ def open_remote(address: str) -> Iterator[IO[bytes]]:
 
     Raises
     ------
-    DataError
-        If it is not there.
+    DataError If it does not exist.
     """
     store, path = _store(address)
     name = str(Url.of(address))

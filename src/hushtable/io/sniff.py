@@ -93,7 +93,7 @@ def read_head(path: Path, delimiter: str | None) -> CsvHead:
         If the file is empty, not UTF-8 text, separated by something else, or if its column names are not usable.
     """
     if delimiter is not None and (len(delimiter) != 1 or delimiter in '"\r\n'):
-        raise DataError("The delimiter must be one character other than a quote or a line end.", code="delimiter")
+        raise DataError("The delimiter must be one character other than a quote or a line ending.", code="delimiter")
     text, complete = _sample(path)
     where = f"The file {str(path)!r}"
     if not text.strip("\r\n"):

@@ -21,7 +21,7 @@ from hushtable.io.urls import DELTA, SheetFile, Source, Url, is_url, shown, sour
 _log = logging.getLogger(__package__)
 
 RUN_BYTES = 1 << 28
-"""Most bytes of a run."""
+"""Maximum number of bytes in a run."""
 
 _BATCH_ROWS = 1 << 16
 
@@ -78,7 +78,7 @@ def table_files(paths: Sequence[str | os.PathLike[str]]) -> list[Path]:
             raise DataError(
                 f"The file {str(file)!r} is given twice.",
                 code="file-twice",
-                hint="Its people would be counted twice; give every file once.",
+                hint="Its people would be counted twice; name every file once.",
             )
         once.add(place)
     return found
@@ -113,7 +113,7 @@ def table_sources(sources: Sequence[Source]) -> list[str | Path]:
             raise DataError(
                 f"{shown(address)!r} is given twice.",
                 code="file-twice",
-                hint="Its people would be counted twice; give every table once.",
+                hint="Its people would be counted twice; name every table once.",
             )
     return [*outside, *table_files([_local(source) for source in sources if not is_address(source)])]
 

@@ -76,7 +76,7 @@ def read_sql(
     Returns
     -------
     pyarrow.Table
-        Decimals, dates, times, truth values and gaps in their types; text dictionary-encoded.
+        Decimals, dates, times, Booleans and missing values in their types; text dictionary-encoded.
 
     Raises
     ------

@@ -75,10 +75,10 @@ class Database(ABC):
 
     def answering(self, place: SqlPlace) -> AbstractContextManager[Ask]:
         """Yield a function that runs several SELECTs on one snapshot, so that the database does the counting."""
-        raise NotImplementedError(f"{place.url.scheme} does not count for us")
+        raise NotImplementedError(f"{place.url.scheme} cannot count rows")
 
     def same_name(self, text: str, spaces: str) -> str:
-        """Return SQL for a text without spaces around it, letters composed (NFC)."""
+        """Return SQL for text without surrounding spaces, with composed letters (NFC)."""
         raise NotImplementedError
 
     @abstractmethod
@@ -100,7 +100,7 @@ class Database(ABC):
 def keys_of(
     tables: Iterable[str], found: Iterable[tuple[str, str, Sequence[str], str | None, Sequence[str]]]
 ) -> dict[str, TableKeys]:
-    """Return the keys of tables from rows of (table, kind, columns, table that it refers to, columns there).
+    """Return the keys of tables, given rows of (table, kind, columns, referenced table, referenced columns).
 
     Examples
     --------
@@ -129,7 +129,7 @@ def driver(name: str, what: str) -> ModuleType:
     Raises
     ------
     UsageError
-        With how to install it.
+        With instructions for installing it.
     """
     try:
         return importlib.import_module(name)
@@ -149,7 +149,7 @@ def select_text(place: SqlPlace, names: Sequence[str], columns: Sequence[str] | 
 
 
 def count_text(place: SqlPlace, most: int) -> str:
-    """Return the SELECT that counts the rows of a place, but no further than to ``most``."""
+    """Return the SELECT that counts the rows of a place, but not beyond ``most``."""
     return f"SELECT count(*) FROM (SELECT 1 FROM {place.relation()} LIMIT {most}) AS {quoted('some')}"
 
 

@@ -78,7 +78,7 @@ class DuckDatabase(Database):
             raise no_rows(place)
 
     def keys(self, place: SqlPlace) -> dict[str, TableKeys]:
-        """Ask DuckDB for its constraints."""
+        """Query DuckDB's constraints."""
         schema = "main" if place.schema is None else place.schema
         with self.reading(place) as session, _said(place):
             where = "database_name = current_database() AND lower(schema_name) = lower(?)"
@@ -92,7 +92,7 @@ class DuckDatabase(Database):
         return keys_of((name for (name,) in tables), found)
 
     def names(self, place: SqlPlace) -> list[str]:
-        """Ask for no row."""
+        """Request no rows."""
         with self.reading(place) as session, _said(place):
             return _names(session, place)
 
@@ -124,7 +124,7 @@ class DuckDatabase(Database):
             return _exists(session, place)
 
     def check_writable(self, place: SqlPlace) -> None:
-        """Look at the file and its folder."""
+        """Check the file and its folder."""
         check_writable_file(place.path)
 
     @contextmanager
@@ -167,7 +167,7 @@ class DuckDatabase(Database):
 
 
 def _names(session: Any, place: SqlPlace) -> list[str]:
-    """The columns' names; a subquery would quietly rename one that occurs twice."""
+    """The columns' names; a subquery would silently rename one that occurs twice."""
     if place.query is None:
         return list(session.sql(f"SELECT * FROM {place.relation()} LIMIT 0").columns)
     described = session.execute(f"DESCRIBE {place.query}").fetchall()
@@ -258,12 +258,12 @@ def _said(place: SqlPlace) -> Iterator[None]:
 def _kind(error: Exception) -> str:
     words = {
         "CatalogException": "there is no such table, view or function",
-        "BinderException": "there is no such column, or types do not fit",
+        "BinderException": "there is no such column, or types do not match",
         "ParserException": "the syntax is not DuckDB's",
         "IOException": "the file cannot be used",
-        "ConversionException": "a value does not convert to the type asked for",
+        "ConversionException": "a value cannot be converted to the requested type",
         "OutOfMemoryException": "there is not enough memory",
         "PermissionException": "it is not allowed",
-        "TransactionException": "another transaction is in the way, or the disk is full",
+        "TransactionException": "another transaction blocks it, or the disk is full",
     }
     return words.get(type(error).__name__, "the database reports an error")

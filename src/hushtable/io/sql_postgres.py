@@ -50,7 +50,7 @@ class PostgresDatabase(Database):
     """A PostgreSQL server. The address supports the options of libpq: ``host``, ``port``, ``sslmode`` and so on."""
 
     def reading(self, place: SqlPlace) -> AbstractContextManager[Any]:
-        """Begin a transaction of one snapshot."""
+        """Begin a transaction on one snapshot."""
         return self._session(place, reading=True)
 
     def rows(self, session: Any, place: SqlPlace, columns: Sequence[str] | None, rows: int) -> Iterator[pa.RecordBatch]:
@@ -97,7 +97,7 @@ class PostgresDatabase(Database):
         return keys_of((name for (name,) in tables), found)
 
     def names(self, place: SqlPlace) -> list[str]:
-        """Ask for no row."""
+        """Request no rows."""
         with self._session(place, reading=True) as session, _said(place):
             return _names(session, place)
 
@@ -260,7 +260,7 @@ def _said(place: SqlPlace) -> Iterator[None]:
 _STATES = {
     "42P01": "there is no such table or view",
     "42703": "there is no such column",
-    "42883": "there is no such function, or it does not take these types",
+    "42883": "there is no such function, or it does not accept these types",
     "42601": "the syntax is not PostgreSQL's",
     "42501": "the user may not do that",
     "3F000": "there is no such schema",
@@ -287,7 +287,7 @@ def _refusal(error: Any) -> str:
     """Why there is no connection; libpq gives no code, and its message has at most host, port and user."""
     text = str(error)
     for words, reason in (
-        ("password authentication failed", "user or password are refused"),
+        ("password authentication failed", "the user or the password is refused"),
         ("no password supplied", "a password is needed"),
         ("no pg_hba.conf entry", "the server does not allow connections from here"),
         ("Peer authentication failed", "the server does not accept this system user as that user"),

@@ -87,7 +87,7 @@ class LiteDatabase(Database):
         return keys_of(tables, found)
 
     def names(self, place: SqlPlace) -> list[str]:
-        """Ask for the columns alone."""
+        """Request only the columns."""
         with self.reading(place) as session, _said(place):
             return check_names([name for name, _ in _declared(session, place)], f"{str(place)!r}")
 
@@ -104,7 +104,7 @@ class LiteDatabase(Database):
             return _exists(session, place)
 
     def check_writable(self, place: SqlPlace) -> None:
-        """Look at the file and its folder."""
+        """Check the file and its folder."""
         check_writable_file(place.path)
 
     @contextmanager
@@ -188,7 +188,7 @@ def _said(place: SqlPlace) -> Iterator[None]:
 
 
 def _kind(error: Exception) -> str:
-    """SQLite's message if it names what was requested, but not if it could quote a row."""
+    """Return SQLite's message if it names what was requested, but not if it could quote a row."""
     text = str(error)
     if text.startswith("Could not decode"):  # what follows is the cell
         return "a text is not UTF-8"

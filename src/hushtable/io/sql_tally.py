@@ -1,8 +1,7 @@
 """Counting inside a database: it groups and counts its own rows, and only totals leave it.
 
-No cell of a quasi-identifier leaves it. What leaves it are the distinct values of each sensitive column with their
-frequencies, and the compositions of classes with theirs. Classes of equal composition are counted together and have no
-order.
+No cell of a quasi-identifier leaves it. Only the distinct values of each sensitive column and the compositions of
+classes leave it, each with its frequency. Classes of equal composition are counted together and have no order.
 """
 
 from __future__ import annotations

@@ -77,7 +77,7 @@ def private_folder() -> Iterator[Path]:
 
 
 def sweep(target: Path) -> None:
-    """Remove a target's temporaries of killed processes; those in use, and everything else, stay.
+    """Remove a target's temporaries of killed processes; those in use, and everything else, are kept.
 
     Examples
     --------

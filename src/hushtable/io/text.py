@@ -25,7 +25,7 @@ import pyarrow.compute as pc
 from hushtable.errors import DataError, HierarchyError
 
 MOST_REPEATED = 100_000
-"""Most values that the aliases of a YAML text may repeat in total."""
+"""Maximum number of values that the aliases of a YAML text may repeat in total."""
 
 EXACT = 2**53
 """Below this size, every whole number is a distinct float."""
@@ -206,9 +206,9 @@ def label_text(scalar: Any) -> str:
         return scalar.isoformat()
     word = "null" if scalar is None else type(scalar).__name__
     raise HierarchyError(
-        f"A label is a {word}, not a text, a number or a date.",
+        f"A label is a {word}, not text, a number or a date.",
         code="bad-label",
-        hint='Put labels such as "No", "yes" or "null" in quotes: YAML gives them another meaning.',
+        hint='Put labels such as "No", "yes" or "null" in quotes: YAML gives them a different meaning.',
     )
 
 

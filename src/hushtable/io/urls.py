@@ -46,7 +46,7 @@ class Url:
     Attributes
     ----------
     scheme : str
-        In lower case; ``postgres`` is ``postgresql``.
+        In lowercase; ``postgres`` is ``postgresql``.
     where : str
         The part between ``://`` and ``?``, as written.
     options : mapping of str to str

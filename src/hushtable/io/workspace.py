@@ -128,7 +128,7 @@ def workspace(path: str | os.PathLike[str], key: Mapping[str, Any]) -> Iterator[
 
 
 def _locked(file: IO[str]) -> bool:
-    """Acquire the lock, which the system releases at any end of a run; systems without locks go without."""
+    """Acquire the lock, which the system releases however a run ends; on systems without locks, there is none."""
     try:
         import fcntl
     except ImportError:

@@ -1,9 +1,9 @@
-"""Simulated annealing of groups of points: moves, swaps, and groups dissolved and founded.
+"""Simulated annealing of groups of points: moves, swaps, and dissolving and founding groups.
 
 The sum of squared errors of a partition is a constant minus the sum over groups of |S|^2 / n, with S the sum of a
 group's n points; so a change costs a few products with S. A change is accepted if it lowers the error, or raises it by
 less than an exponentially distributed tolerance, with a mean that falls to zero. Random numbers come from a xorshift
-with a Weyl sequence, in integers that Python and numba compute alike.
+with a Weyl sequence, in integers, for which Python and numba give the same results.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ def anneal(
     units : int64 array
         Weight of each record.
     needed : int
-        The least units of a group.
+        Minimum units of a group.
     steps : int
     heat : (float, float)
         The mean tolerance at the beginning and (nearly) at the end; it falls linearly.
@@ -121,7 +121,7 @@ def _swapped(i: Any, r: Any, a: Any, b: Any, na: Any, nb: Any, points: Any, tota
 
 def _found(i: Any, new: Any, limit: Any, needed: Any, near: Any, touched: Any, origin: Any, points: Any, units: Any,
            own: Any, member: Any, place: Any, count: Any, weight: Any, total: Any) -> bool:  # fmt: skip
-    """Found a group around record i with records that their groups can spare; undo it if it does not pay."""
+    """Found a group around record i with records that their groups can spare; undo it if that does not help."""
     found, size, change = 0, 0, 0.0
     for m in range(-1, near.shape[1]):
         r = i if m < 0 else near[i, m]
@@ -155,7 +155,7 @@ def _found(i: Any, new: Any, limit: Any, needed: Any, near: Any, touched: Any, o
 
 def _dissolve(a: Any, limit: Any, near: Any, touched: Any, origin: Any, points: Any, units: Any, own: Any, member: Any,
               place: Any, count: Any, weight: Any, total: Any) -> bool:  # fmt: skip
-    """Dissolve group a into those of its members' neighbors; undo it if it does not pay."""
+    """Dissolve group a into those of its members' neighbors; undo it if it does not lower the error."""
     size, capacity = count[a], len(touched)
     change = _dot(total, a, total, a) / size
     for m in range(size):

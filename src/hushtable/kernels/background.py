@@ -29,7 +29,7 @@ _worker: subprocess.Popen[bytes] | None = None
 
 
 def is_underway(function: Callable[..., Any], types: Any) -> bool:
-    """Request that a kernel be compiled, once; return whether another process is compiling it.
+    """Request once that a kernel be compiled; return whether another process is compiling it.
 
     Parameters
     ----------
@@ -93,7 +93,7 @@ def _leave(worker: subprocess.Popen[bytes]) -> None:
 
 
 def main() -> None:
-    """Compile what standard input requests, at low priority."""
+    """Compile the kernels requested on standard input, at low priority."""
     os.nice(10)
     for line in _lines(sys.stdin.fileno()):
         module, name, types = line.split()
@@ -102,7 +102,7 @@ def main() -> None:
 
 
 def _lines(source: int) -> Iterator[str]:
-    """Yield lines as they arrive, until the other side closes or falls silent."""
+    """Yield lines as they arrive, until the other side closes or stops sending."""
     rest = b""
     while select.select([source], [], [], _IDLE)[0]:
         some = os.read(source, 1 << 16)

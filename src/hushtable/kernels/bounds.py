@@ -1,4 +1,4 @@
-"""Kernels of spans: the least and greatest code of every group, which is a contiguous range of rows."""
+"""Kernels of spans: the smallest and largest code of every group, which is a contiguous range of rows."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from hushtable.kernels.compile import dispatch
 
 
 def bounds(work: AnyArray, starts: IntArray, ends: IntArray) -> tuple[IntArray, IntArray]:
-    """Return the least and greatest code of each group in each column.
+    """Return the smallest and largest code of each group in each column.
 
     Examples
     --------
@@ -52,7 +52,7 @@ def _bounds_loops(work: Any, starts: Any, ends: Any, lo: Any, hi: Any) -> None:
 
 
 def column_bounds(work: AnyArray, starts: IntArray, ends: IntArray, dims: IntArray) -> tuple[IntArray, IntArray]:
-    """Return the least and greatest code of each group in one column, which may differ between groups."""
+    """Return the smallest and largest code of each group in one column, which may differ between groups."""
     lo = np.empty(len(starts), dtype=np.int64)
     hi = np.empty(len(starts), dtype=np.int64)
     dispatch(_column_bounds_loops, _column_bounds_numpy, len(work))(work, starts, ends, dims, lo, hi)

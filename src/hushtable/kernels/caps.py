@@ -18,17 +18,17 @@ def most_within_caps(
 ) -> IntArray:
     """Return the largest number of units of each group that can be chosen with shares within their caps.
 
-    M units, h'_i <= h_i of value i, keep to the caps if the sum of max(h'_i - cap_i M, 0) is at most slack M. Then
-    (1 - slack) M <= sum min(h_i, cap_i M), which is below A + B M for the units A of any values and the caps B of the
-    others: M <= A / (1 - slack - B), tightened by Newton's steps from above. Searching for the greatest whole number
-    that whole h'_i allow would take longer than the few nodes that it rules out.
+    M units, h'_i <= h_i of value i, respect the caps if the sum of max(h'_i - cap_i M, 0) is at most slack M. Then (1 -
+    slack) M <= sum min(h_i, cap_i M), which is below A + B M for the units A of any values and the caps B of the
+    others: M <= A / (1 - slack - B), tightened by Newton's steps from above. Finding the largest whole number that
+    whole h'_i allow would take longer than judging the few nodes that it rules out.
 
     Parameters
     ----------
     offsets, values, units : int64 arrays
         Counts of each group, as in ``Histogram``.
     caps : float64 array
-        The greatest share of every value.
+        The largest share of every value.
     slack : float
         Total by which shares may exceed their caps.
     least : int
@@ -59,7 +59,7 @@ def _caps_loops(offsets: Any, values: Any, units: Any, caps: Any, slack: Any, le
 
 
 def _relaxed(values: Any, units: Any, caps: Any, slack: Any) -> Any:
-    """The greatest number of units, if parts of a unit could be chosen."""
+    """The largest number of units, if parts of a unit could be chosen."""
     kept = 0.0
     for i in range(len(values)):
         kept += units[i]
@@ -81,7 +81,7 @@ def _relaxed(values: Any, units: Any, caps: Any, slack: Any) -> Any:
 
 
 def smallest_within_caps(caps: FloatArray, slack: float, most: int) -> int:
-    """Return the least number of records with shares within their caps; ``most`` if there is none below it.
+    """Return the smallest number of records with shares within their caps; ``most`` if there is none below it.
 
     Examples
     --------

@@ -89,7 +89,7 @@ def _mode(j: Any, sums: Any, metric: Any) -> None:
 
 
 def centre(sums: Any, metric: Any, out: Any) -> None:
-    """Write the centroid into ``out``; NaN where no number is known."""
+    """Write the centroid into ``out``; NaN if no number is known."""
     for j in range(len(out)):
         if metric.labels[j]:
             out[j] = sums.mode[j]

@@ -24,12 +24,12 @@ def collapse_rows(
         Codes in ``0 .. size - 1``.
     sizes : sequence of int
     weights : int64 array
-        Weight of every row; empty where every row weighs 1.
+        Weight of every row; empty if every row weighs 1.
 
     Returns
     -------
     labels, first, units
-        The number of each row's combination; for each combination a row that carries it, and its weight.
+        The number of each row's combination; for each combination, a row that has it, and its weight.
 
     Examples
     --------

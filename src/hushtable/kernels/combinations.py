@@ -22,7 +22,7 @@ def shared_units(codes: AnyArray, chosen: Sequence[int], sizes: Sequence[int], u
     chosen : sequence of int
         Which columns.
     sizes : sequence of int
-        How many codes each of all columns has.
+        Number of codes of each column.
     units : int64 array
         The weight of each row.
 

@@ -1,7 +1,8 @@
 """The only module that uses numba: it compiles kernels once per machine, without delaying small tables.
 
-A kernel is one plain-loop function. Large tables run it compiled, from numba's cache on disk. Until it is in that cache
-its NumPy twin, which gives the same bytes, does the work, and another process compiles (``kernels.background``).
+A kernel is one plain-loop function. Large tables run it compiled, from numba's cache on disk. Until it is in that
+cache, its NumPy twin, which gives the same bytes, does the work while another process compiles it
+(``kernels.background``).
 """
 
 from __future__ import annotations
@@ -23,11 +24,13 @@ KERNELS = "HUSHTABLE_KERNELS"
 """Environment variable: a folder with precompiled kernels, which may be read-only."""
 
 COMPILE_FROM = 4000
-"""Rows from which loading a compiled kernel (0.7 s from the cache) beats its NumPy twin."""
+"""Number of rows at which loading a compiled kernel (0.7 s from the cache) becomes faster than its NumPy twin."""
 
 TWIN_UP_TO = 150_000
-"""Rows up to which the twin does the work of a kernel that is still to be compiled: beyond, one call may take longer
-than the compiler does."""
+"""Maximum number of rows for which the twin does the work of a kernel that is not compiled yet.
+
+With more rows, one call may take longer than compiling.
+"""
 
 TWIN_SECONDS = 1.0
 """CPU seconds that a twin may take in total before its kernel is compiled at once, which takes about as long."""
@@ -119,7 +122,7 @@ def _missed(later: Callable[..., Any] | None, now: Callable[..., Any], types: An
 
 @functools.cache
 def _announce() -> None:
-    """Say once why the first use takes long: as a warning, which is visible without any logging setup."""
+    """Say once why the first use takes a long time: as a warning, which is visible without any logging setup."""
     _log.warning("Compiling kernels for this machine; this happens once.")
 
 

@@ -18,7 +18,7 @@ NODE, RANGE, SET = 0, 1, 2
 
 
 class Tables(NamedTuple):
-    """How the columns are published, and what that costs.
+    """How the columns are published, and the cost of that.
 
     Attributes
     ----------

@@ -23,7 +23,7 @@ from hushtable.kernels.anneal import _scrambled
 from hushtable.kernels.compile import compiled
 
 _PLAIN = 100_000
-"""Pairs of tuples up to which plain Python beats loading a compiled kernel; a step counts as four."""
+"""Maximum number of pairs of tuples (a step counts as four) for which plain Python is faster than a kernel."""
 
 
 def nearest_tuples(codes: AnyArray, weights: IntArray, width: int) -> IntArray:
@@ -69,7 +69,7 @@ def exchange(
     weights : int64 array
         Of the columns.
     times : int64 array
-        How many people each tuple stands for.
+        Number of people that each tuple represents.
     near : int64 array
         Tuples x neighbors, nearest first; see ``nearest_tuples``.
     crowds : int64 array
@@ -102,9 +102,9 @@ def underpriced(
 ) -> IntArray:
     """Return crowds that cost less than the prices of their people; for each tuple, the best of those it leads.
 
-    The tuple with the highest price leads a crowd; of equal prices, the first. A search over the others, highest price
-    first, stops where even the highest remaining prices would not pay for the crowd. Each row is sorted; each crowd is
-    given once.
+    The tuple with the highest price leads a crowd; if prices are equal, the first one does. A search over the others,
+    highest price first, stops where even the highest remaining prices would not pay for the crowd. Each row is sorted;
+    each crowd is given once.
 
     Parameters
     ----------
@@ -113,13 +113,13 @@ def underpriced(
     weights : int64 array
         Of the columns.
     times : int64 array
-        How many people each tuple stands for.
+        Number of people that each tuple represents.
     prices : int64 array
         What each person of a tuple pays for a crowd.
     size : int
         People in a crowd.
     least : int
-        Crowds that gain less than this are left out; at least 1.
+        Crowds that gain less than this are omitted; at least 1.
     limit : int
         Trials per tuple; a search that needs more returns the best crowd so far.
 

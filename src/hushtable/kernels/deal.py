@@ -1,6 +1,6 @@
 """Redrawing values within classes: independent shuffles of adjacent runs, and weighted draws.
 
-Random numbers come from ``hushtable.rng``, number i of the stream for place i, so that kernel and twin agree.
+Random numbers come from ``hushtable.rng``, number i of the stream for place i, so that the kernel and its twin agree.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The device for passes over wide tables: the processor, or a graphics card if there is one and it pays.
+"""The device for passes over wide tables: the processor, or a graphics card if there is one and it is worthwhile.
 
 The results do not depend on it.
 """
@@ -24,8 +24,10 @@ DEVICE = "HUSHTABLE_DEVICE"
 KNOWN = ("auto", "cpu", "gpu")
 
 PAYS_FROM = 2e11
-"""Terms of all distances between records (records x records x columns) from which a card is worth its start: about two
-seconds of the processor."""
+"""Number of terms (records x records x columns) at which starting a card is worthwhile.
+
+That is about two seconds of processor time.
+"""
 
 _log = logging.getLogger(__package__)
 _wanted: ContextVar[str] = ContextVar("device", default="auto")
@@ -66,12 +68,12 @@ def _need_card() -> None:
 
 
 def device() -> str:
-    """Return the device that the policy asks for, or else the environment.
+    """Return the device that the policy names, or else the environment.
 
     Raises
     ------
     UsageError
-        If the environment asks for an unknown device.
+        If the environment names an unknown device.
 
     Examples
     --------
@@ -137,7 +139,7 @@ def _cards(n: int, d: int) -> list[Device]:
     if parts > n:
         raise DeviceLost("The card has no free memory.")
     _log.warning(
-        "The table needs %.1f GiB and the card has %.1f GiB free: it is worked in %d parts, which takes longer.",
+        "The table needs %.1f GiB and the card has %.1f GiB free: it is processed in %d parts, which takes longer.",
         need / 2**30, free / 2**30, parts,
     )  # fmt: skip
     return [Visitor(Card) for _ in range(parts)]

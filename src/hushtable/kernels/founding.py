@@ -24,7 +24,7 @@ class Lenders(NamedTuple):
     row, group : int64 arrays
         One record of each entry, and its group.
     copies : int64 array
-        How many records the entry stands for.
+        Number of records that the entry represents.
     credit : int64 array
         What the group saves if one of them leaves.
     room : int64 array
@@ -44,7 +44,7 @@ class Founded(NamedTuple):
     Attributes
     ----------
     offsets : int64 array
-        Moves ``offsets[i]:offsets[i + 1]`` belong to the i-th group; none if dissolving does not pay.
+        Moves ``offsets[i]:offsets[i + 1]`` belong to the i-th group; none if dissolving is not worthwhile.
     who : int64 array
         A row, or ``-1 - e`` for one record of entry e.
     where : int64 array

@@ -343,7 +343,7 @@ def card_problem() -> tuple[str, str] | None:
         if "InsufficientDriver" in str(error):
             return "The driver of the NVIDIA card is older than CuPy needs.", "Update the driver, or use 'device: cpu'."
         if "DevicesUnavailable" in str(error):
-            return "Another program has the NVIDIA card to itself.", "Wait for it to end, or use 'device: cpu'."
+            return "Another program has exclusive use of the NVIDIA card.", "Wait for it to end, or use 'device: cpu'."
         return "This machine has no NVIDIA card that CuPy can use.", "Use 'device: cpu'."
     try:
         _kernels()
@@ -373,7 +373,7 @@ def _kernels() -> dict[str, Any]:
 
 @contextmanager
 def _lost() -> Iterator[None]:
-    """Convert errors of the card into ``DeviceLost``."""
+    """Convert the card's errors into ``DeviceLost``."""
     import cupy
 
     try:
@@ -385,7 +385,7 @@ def _lost() -> Iterator[None]:
 
 
 class Card(Device):
-    """The records on a card: in double precision as they are, in single precision column by column.
+    """The records on a card: in double precision unchanged, in single precision column by column.
 
     Examples
     --------

@@ -12,7 +12,7 @@ from hushtable.arrays import AnyArray, IntArray
 from hushtable.kernels.compile import dispatch
 
 DENSE = 4
-"""Cells of a groups x values matrix per row up to which counting in one beats sorting the rows by group."""
+"""Maximum number of cells (groups x values) per row for which counting is faster than sorting the rows by group."""
 
 
 def number_rows(columns: Sequence[AnyArray], sizes: Sequence[int]) -> tuple[IntArray, IntArray]:
@@ -28,7 +28,7 @@ def number_rows(columns: Sequence[AnyArray], sizes: Sequence[int]) -> tuple[IntA
     Returns
     -------
     labels, first
-        The number of each row's combination, and for each combination a row that carries it.
+        The number of each row's combination, and for each combination a row that has it.
 
     Examples
     --------
@@ -62,7 +62,7 @@ def count_rows(
     columns, sizes
         As for ``number_rows``.
     records : int64 array, optional
-        How many records each row stands for.
+        Number of records that each row represents.
 
     Examples
     --------
@@ -92,7 +92,7 @@ def sum_rows(columns: Sequence[AnyArray], sizes: Sequence[int], records: IntArra
     columns, sizes
         As for ``number_rows``.
     records : int64 array
-        How many records each row stands for: at least one, and fewer than 2**53 in total.
+        Number of records that each row represents: at least one, and fewer than 2**53 in total.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Kernel of informative cuts: what "left or right" says about all columns of a group, for a whole level at once.
+"""Kernel of informative cuts: how much "left or right" says about all columns of a group, for a whole level at once.
 
 Information is counted in integers, so that scores are the same on every machine and in every order of the rows:
 logarithms are fixed-point numbers with ``FRACTION`` bits, and ``amount(n)`` stands for n log2 n.
@@ -77,22 +77,22 @@ def informative_cuts(
     """Return, per group and column, the cut that is most informative about all columns.
 
     A cut's score is the weighted sum, over all columns, of the mutual information between "left or right" and the
-    column's bin, plus the change in what further cuts could still say: n log2 of the number of groups of ``minimum``
-    units that fit into n units. So a cut is charged for a remainder that no group can use.
+    column's bin, plus the change in what more cuts could reveal: n log2 of the number of groups of ``minimum`` units
+    that fit into n units. So a cut is charged for a remainder that no group can use.
 
     Parameters
     ----------
     work, index, units, starts, ends : arrays
         See ``hushtable.kernels.partition``; one column per quasi-identifier.
     bins : (uint8 array, int64 array)
-        The bin of each code, columns one after the other, and where each column begins. A group that lies in one bin
-        of every column gets bins of its own: its thresholds.
+        The bin of each code, columns one after the other, and where each column begins. A group that lies in one bin of
+        every column gets its own bins: its thresholds.
     weights : int64 array
         Weights of the columns, in units of 1 / ``WEIGHT``.
     missing : bool array
         Columns where code 0 stands for a missing value; cutting between it and the others is always a candidate.
     minimum : int
-        Least units on either side.
+        Minimum units on either side.
     shift : int
         Number of bits by which units are shifted right before information is counted, so that no sum overflows.
 
@@ -167,7 +167,7 @@ def _value(bins: IntArray, goes_left: AnyArray, units: IntArray, weights: IntArr
 
 
 def _room(left: int, total: int, minimum: int, shift: int) -> int:
-    """What further cuts could say after this one, minus what they could say without it."""
+    """What more cuts could reveal after this one, minus what they could reveal without it."""
     sides = np.array([left, total - left, total])
     room = (sides >> shift) * fixed_log2(sides // minimum)
     return WEIGHT * int(room[0] + room[1] - room[2])

@@ -17,7 +17,7 @@ from hushtable.kernels.compile import compiled
 from hushtable.kernels.metric import Metric
 
 LEAF = 32
-"""Most points in a leaf."""
+"""Maximum number of points in a leaf."""
 
 
 class Tree(NamedTuple):

@@ -48,7 +48,7 @@ class CostTables:
 
 
 def box_costs(tables: CostTables, low: IntArray, high: IntArray) -> IntArray:
-    """Return the cost of each box, given its least and greatest code in each column."""
+    """Return the cost of each box, given its smallest and largest code in each column."""
     total = np.zeros(len(low), dtype=np.int64)
     for j in range(low.shape[1]):
         a, b = low[:, j].astype(np.int64), high[:, j].astype(np.int64)

@@ -53,7 +53,7 @@ class Metric(NamedTuple):
 
     @classmethod
     def of_numbers(cls, columns: int) -> Metric:
-        """Compare numbers without gaps.
+        """Compare numbers without missing values.
 
         Examples
         --------

@@ -18,7 +18,7 @@ from hushtable.kernels.unassigned import index_pays
 
 
 def neighbours(points: FloatArray, width: int) -> IntArray:
-    """Return the nearest other records of each record (numbers without gaps), nearest first, then by number.
+    """Return the nearest other records of each record (numbers without missing values), nearest first, then by number.
 
     Examples
     --------

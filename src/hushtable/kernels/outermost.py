@@ -19,7 +19,7 @@ from hushtable.kernels.compile import compiled
 from hushtable.kernels.metric import Metric, distance, plain_distance
 
 SHORT = 1024
-"""Entries of the short list."""
+"""Number of entries in the short list."""
 
 SLACK = 1.0 + 1e-12
 """Bound on the sum of rounding errors in distances and drift."""

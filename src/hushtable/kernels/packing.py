@@ -91,7 +91,7 @@ def _leaf_loops(columns: Any, rows: Any, units: Any, leaves: Any, out: Any) -> N
 
 
 def charge(gone: IntArray, lut: AnyArray, at: IntArray, leaves: IntArray, extra: AnyArray) -> AnyArray:
-    """Charge records at leaves, column by column: the units of each node times its extra cost.
+    """Sum the extra costs of records at leaves, column by column: the units of each node times its extra cost.
 
     Parameters
     ----------

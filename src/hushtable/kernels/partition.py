@@ -18,7 +18,7 @@ from hushtable.kernels.compile import dispatch
 from hushtable.kernels.grouping import stable_order
 
 PIECE_ROWS = 1 << 18
-"""Rows of the groups that one core works on at a time."""
+"""Number of rows of the groups that one core works on at a time."""
 
 
 def balanced_cuts(

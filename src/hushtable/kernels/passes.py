@@ -24,10 +24,10 @@ from hushtable.kernels.metric import Metric, plain_distance, squared_distances
 from hushtable.parallel import each, threads
 
 LANES = 32
-"""Records of a block."""
+"""Number of records in a block."""
 
 SHARED_FROM = 4_000_000
-"""Terms of a pass (records x columns x questions) from which its blocks are shared among the cores."""
+"""Number of terms in a pass (records x columns x questions) at which its blocks are shared among the cores."""
 
 COMPACT = 0.15
 """Share of records that may be gone before the shadow is rewritten."""
@@ -39,7 +39,7 @@ class PassAnswers(NamedTuple):
     Attributes
     ----------
     near, far : int64 arrays (questions x wanted)
-        Nearest and farthest records, best first, ties to the lower number; -1 where there are no more.
+        Nearest and farthest records, best first, ties to the lower number; -1 if there are no more.
     near_far, far_far : float64 arrays
         Their squared distances.
     """
@@ -129,7 +129,7 @@ class Shadow(Passes):
     Parameters
     ----------
     points : float64 array
-        Records x columns, without gaps.
+        Records x columns, without missing values.
 
     Examples
     --------

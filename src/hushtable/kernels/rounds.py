@@ -21,7 +21,7 @@ from hushtable.kernels.compile import dispatch
 from hushtable.parallel import each, threads
 
 SHARED_FROM = 4096
-"""Groups from which a round's proposals are shared among the cores."""
+"""Number of groups at which a round's proposals are shared among the cores."""
 
 QUANTILES = 4096
 """Quantiles of the tolerance."""

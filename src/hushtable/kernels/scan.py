@@ -17,7 +17,7 @@ from hushtable.kernels.metric import Metric, distance, plain_distance, squared_d
 from hushtable.parallel import each
 
 BLOCK = 2**16
-"""Rows of a block."""
+"""Number of rows in a block."""
 
 
 def scan_nearest(

@@ -126,7 +126,7 @@ def farthest(tree: Any, origin: Any, metric: Any, middle: Any, radius: Any) -> A
 def _beyond(
     low: Any, high: Any, node: Any, origin: Any, opposite: Any, middle: Any, limit: Any, r: Any, room: Any
 ) -> Any:
-    """The bound of ``farthest`` from the box or from the ball around all points, whichever is less."""
+    """The bound of ``farthest`` from the box or from the ball around all points, whichever is smaller."""
     away, out, apart = 0.0, 0.0, 0.0
     for j in range(len(middle)):
         a, b = low[node, j], high[node, j]

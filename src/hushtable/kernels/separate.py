@@ -13,21 +13,21 @@ from hushtable.kernels.compile import dispatch
 def separate(low: IntArray, high: IntArray, sizes: IntArray) -> tuple[IntArray, IntArray, BoolArray]:
     """Separate a set of boxes recursively, by cuts that pass between all boxes of a part.
 
-    Each step makes the cut that narrows the parts of most boxes by most, as a share of the column's domain; ties go to
-    the first column and the lowest cut.
+    Each step makes the cut that narrows the parts of the most boxes the most, as a share of the column's domain; ties
+    go to the first column and the lowest cut.
 
     Parameters
     ----------
     low, high : (boxes, d) int64 arrays
-        The least and the greatest code of each box, inclusive.
+        The smallest and the largest code of each box, inclusive.
     sizes : (d,) int64 array
         How many codes each column has.
 
     Returns
     -------
     floors, ceilings : (boxes, d, 2) int64 arrays
-        The cut below and the cut above each box: the greatest code on its lower and the least on its upper side; -1 if
-        there is none.
+        The cut below and the cut above each box: the largest code on its lower side and the smallest on its upper side;
+        -1 if there is none.
     alone : bool array
         Which boxes were separated from all others.
 

@@ -19,7 +19,7 @@ ONE = 2**20
 """One person, in units of the surplus."""
 
 _LEAST = 2**22
-"""Least gain of a swap: a 64th of a person at plain weights, well above rounding errors."""
+"""Minimum gain of a swap: a 64th of a person at plain weights, well above rounding errors."""
 
 LARGEST = 4096
 """Larger groups stay unchanged: their counts would overflow, and they say little anyway."""
@@ -57,7 +57,7 @@ def add_expected(
     sizes : int64 array
         How many bins each column has.
     weights : int64 array
-        How much each column counts.
+        The weight of each column.
     rows, offsets : int64 arrays
         Group g has the rows ``rows[offsets[g]:offsets[g + 1]]``.
     groups : int64 array

@@ -92,7 +92,7 @@ def first_crowd(
     begin : int
         The first node to try.
     minimum : int
-        Least units of a large enough group; at least 1.
+        Minimum units of a large enough group; at least 1.
     ceiling : int
         Tuples whose cell at a node costs more than this are skipped there.
 

@@ -1,9 +1,9 @@
 """Passes over tiles of 512 records: the scheme for graphics cards, with NumPy if there is no card.
 
-1. ``extremes``: the least and the greatest distance of each question in each tile, in single precision. 2. ``cuts``:
-the K-th least of a question's least distances is a distance that at least K records do not exceed (the
-   record itself is one of them, so one more is taken). After adding twice the error of single precision, it includes
-   all of the nearest records. Likewise for the farthest.
+1. ``extremes``: the smallest and the largest distance of each question in each tile, in single precision. 2. ``cuts``:
+the K-th smallest of a question's smallest distances is a distance that at least K records do not exceed (the record
+itself is one of them, so one more is taken). After adding twice the error of single precision, it includes all of the
+nearest records. Likewise for the farthest.
 3. ``collect``: in the few tiles that reach a cut, the records within it, with their distances in double precision, term
    after term as ``plain_distance`` adds them.
 4. ``pick``: the K best of those, ties to the lower number.
@@ -30,7 +30,7 @@ from hushtable.kernels.passes import COMPACT, PassAnswers, Passes, Shadow, scale
 _log = logging.getLogger(__package__)
 
 TILE = 512
-"""Records of a tile."""
+"""Number of records in a tile."""
 
 ROOM = 256
 """Records that may be collected for a question, on each side."""
@@ -100,7 +100,7 @@ class Tiles(Passes):
     Parameters
     ----------
     points : float64 array
-        Records x columns, without gaps.
+        Records x columns, without missing values.
     devices : list of Device
         Each holds an equal part of the records: one device, or several if the table does not fit at once.
     few : int
@@ -196,7 +196,7 @@ class Tiles(Passes):
 
 
 def _best(parts: list[PassAnswers]) -> PassAnswers:
-    """The best of several results."""
+    """Return the best of several results."""
     sides = []
     for side, sign in ((0, 1.0), (2, -1.0)):
         who = np.concatenate([found[side] for found in parts], axis=1)
@@ -292,7 +292,7 @@ class Visitor(Device):
         self._here: BoolArray = np.ones(len(ids), dtype=np.bool_)
 
     def bury(self, places: IntArray) -> None:
-        """Do not load them any longer."""
+        """Stop loading them."""
         self._here[places] = False
 
     def keep(self, places: IntArray) -> None:
@@ -306,7 +306,7 @@ class Visitor(Device):
         return other
 
     def answer(self, asked: Asked) -> tuple[PassAnswers, BoolArray]:
-        """Load the remaining records, and ask."""
+        """Load the remaining records, and answer the questions."""
         device = self._make()
         device.load(self._points[self._here], self._ids[self._here], *self._shape)
         return device.answer(asked)

@@ -212,7 +212,7 @@ def _group_loops(
 
 
 def _runs(packed: Any, worth: Any, step: Any, ends: Any) -> Any:
-    """Where stretches of equal prefixes end, whose last column's steps are worth ``step``; 0: they do not ascend."""
+    """Where runs of equal prefixes end if the last column's steps have the value ``step``; 0 if they do not ascend."""
     if len(packed) == 0:
         return 0
     n = 0

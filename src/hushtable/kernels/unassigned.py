@@ -34,19 +34,19 @@ QUESTIONS = 32
 """Number of queries in that comparison."""
 
 ANY = np.empty(0, dtype=np.bool_)
-"""Every kind of record is allowed."""
+"""Allows every kind of record."""
 
 FARTHEST = 8
-"""Farthest records to remember for a record: all of them may be gone before they are needed."""
+"""Number of farthest records to remember for a record: all of them may be gone before they are needed."""
 
 AHEAD = 4
-"""Outermost records to search for further questions, for each question of a pass."""
+"""Number of outermost records to search for more questions, for each question of a pass."""
 
 MEMORY = 4096
 """Records whose neighbors are remembered, before removed ones are forgotten."""
 
 GROUPS = 512
-"""Most groups to take at once."""
+"""Maximum number of groups to take at once."""
 
 FIND, TAKE, ACROSS, TAKE_ACROSS = range(4)
 
@@ -54,7 +54,7 @@ NOBODY = np.empty(0, dtype=np.int64)
 
 
 def remaining(points: FloatArray, metric: Metric, units: IntArray | None = None) -> Remaining:
-    """Return all records as unassigned ones, with an index if it pays.
+    """Return all records as unassigned ones, with an index if that is faster.
 
     Examples
     --------
@@ -115,7 +115,7 @@ class Remaining(ABC):
         Records x columns.
     metric : Metric
     units : int64 array, optional
-        What each record counts towards a group's size. Defaults to 1.
+        What each record contributes to a group's size. Defaults to 1.
 
     Attributes
     ----------
@@ -312,7 +312,7 @@ class Batched(Remaining):
     Parameters
     ----------
     points, metric, units
-        As for ``Remaining``: numbers without gaps, equal records next to each other.
+        As for ``Remaining``: numbers without missing values, equal records next to each other.
     passes : Passes, optional
         The device for the passes: the processor, or a card.
     """

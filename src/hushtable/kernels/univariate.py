@@ -1,4 +1,4 @@
-"""Cutting a sorted line into runs with the least sum of squared errors."""
+"""Cutting a sorted sequence into runs with the least sum of squared errors."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def best_runs(values: FloatArray, needed: int, missing: float, units: IntArray |
     values : float64 array
         Ascending, missing ones (NaN) first.
     needed : int
-        The least units of a run.
+        Minimum units of a run.
     missing : float
         Cost of a missing value in a run that has others.
     units : int64 array, optional

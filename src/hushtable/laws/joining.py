@@ -100,7 +100,7 @@ def _by_series(f: FloatArray, alpha: float, p: FloatArray) -> FloatArray:
 
 
 def _small_classes(sizes: IntArray, alpha: float, p: FloatArray) -> FloatArray:
-    """From the closed form of f = 1 upwards: f E_f = 1 - (f - alpha)(1 - p) / p E_(f+1).
+    """From the closed form of f = 1 upward: f E_f = 1 - (f - alpha)(1 - p) / p E_(f+1).
 
     For p <= 1/2 errors shrink from each f to the next. (SciPy's hyp2f1 fails for some of these.)
     """

@@ -104,7 +104,7 @@ class LedgerKey:
         return hashlib.blake2b(person + value, digest_size=8, key=_purpose_key(self.secret, "tag")).digest()
 
     def seal(self, text: bytes) -> str:
-        """Return a text that only this key can read; the ledger's checks detect changes."""
+        """Return text that only this key can read; the ledger's checks detect changes."""
         nonce = secrets.token_bytes(16)
         return base64.b64encode(nonce + self._hidden(nonce, text)).decode()
 

@@ -66,7 +66,7 @@ class PersonKinds:
     widest : int64 array
         Number of different values of the first columns, the key, in the richest class of each kind.
     system : System
-        Counterfeits are further kinds after these.
+        Counterfeits are additional kinds after these.
     """
 
     place: IntArray
@@ -210,7 +210,7 @@ class History:
         return record, cut, np.where(cut >= 0, self._units[record, :n], 0)
 
     def _contradicted(self, e: int, here: IntArray, columns: Key, coded: _Coded) -> BoolArray:
-        """Return who of a release of 0.1.0, which kept no tags, has a value now that the class did not contain."""
+        """Return who in a release of 0.1.0, which kept no tags, now has a value that the class did not contain."""
         now, row = self.entries[-1], self.traces.row[here]
         if not set(columns) <= set(now.columns):
             return np.zeros(len(here), dtype=np.bool_)

@@ -211,9 +211,9 @@ def held_against(
 
 
 def _with_linked(now: Described, earlier: Sequence[Entry]) -> LedgerVerdict:
-    """Refuse a release of people who are in an earlier one, where either of the two has linked tables.
+    """Refuse a release of people who are in an earlier one, if either of the two has linked tables.
 
-    What their events tell together is not judged, so nothing is accepted that would need it.
+    What their events reveal together cannot be judged, so nothing is accepted that would depend on it.
     """
     mine, findings = _people(now.entry), []
     known = np.zeros(len(mine), dtype=np.bool_)
@@ -333,7 +333,7 @@ def _touched(classes: IntArray, hit: BoolArray) -> IntArray:
 
 
 def _rebuilt(now: Described, label: IntArray, stay: BoolArray) -> Described:
-    """Return a release with other classes, of some of its records."""
+    """Return a release with different classes, of some of its records."""
     entry, own = now.entry, now.own[stay]
     _, number = np.unique(label[entry.classes[stay]], return_inverse=True)
     n = int(number.max()) + 1

@@ -59,7 +59,7 @@ class Promise:
 
 
 def sealed(promise: Promise, key: LedgerKey) -> str:
-    """Return the promise of a release as a text that only the key can open."""
+    """Return the promise of a release as text that only the key can open."""
     model, reference = promise.model, promise.reference
     data = {
         "models": [[m.name, m.values()] for m in model.members],

@@ -1,4 +1,4 @@
-"""One spelling for everybody and everything: the same person or value is the same in any notation.
+"""One spelling for each person and value, in any notation.
 
 ``1``, ``1.0``, ``01`` and ``+1`` are one number; text is compared in Unicode's composed form and without surrounding
 white space; ``case: ignore`` ignores case. A column that had another name in earlier releases says so (``same_as``),
@@ -21,7 +21,7 @@ _NUMBER = re.compile(r"([+-]?)0*(\d+?)(?:\.(\d*?)0*)?", re.ASCII)
 
 
 def plain(text: str, *, ignore_case: bool = False) -> str:
-    """Return the one spelling of a text.
+    """Return the normalized spelling of text.
 
     Examples
     --------

@@ -68,12 +68,12 @@ class LedgerFinding:
         if self.how == "linked":
             return (
                 f"{people} of this release {'is' if self.people == 1 else 'are'} in {self.promised} as well, and one "
-                "of the two has linked tables. What their events tell together cannot be judged"
+                "of the two has linked tables. What their events reveal together cannot be judged"
             )
         if self.how == "undecided":
             return (
-                f"{self.model}({given}){by} could not be decided for {people}, so it is not accepted. Classes that "
-                "change less can be decided; for releases added by 0.1.0, the ledger does not know whose value changed"
+                f"{self.model}({given}){by} could not be decided for {people}, so it is not accepted. Smaller changes "
+                "to classes can be decided; for releases added by 0.1.0, the ledger does not know whose value changed"
             )
         return (
             f"{self.model}({given}){by} fails for {people}: {self.worst:.6g} (required: {self.bound}). {self.story()}"
@@ -165,7 +165,7 @@ class LedgerVerdict:
             raise VerificationError(
                 f"{details}.",
                 code="ledger-linked",
-                hint="Do not publish it. Publish the earlier release again as it is, or a release of other people.",
+                hint="Do not publish it. Publish the earlier release again unchanged, or a release of other people.",
             )
         if not self.earlier:
             # nothing but the release itself: its classes have enough rows, of fewer people

@@ -7,8 +7,8 @@ counted; which events are related to each other is not used. The original is use
 Linkage, sweep and inference give the adversary the person's class, as if attributes always led to the right one. The
 baseline of linkage and sweep is a random pick from that class; the baseline of inference is the most frequent value.
 Membership needs real people who are not in the release (``control``): the adversary gets the attributes and events of
-equally many people from inside and outside, finds classes by attributes, and guesses for each person whether they are
-in the release. Its baseline is a coin toss.
+the same number of people from inside and outside, finds classes by attributes, and guesses for each person whether they
+are in the release. Its baseline is a coin toss.
 """
 
 from __future__ import annotations
@@ -40,10 +40,10 @@ from hushtable.release.recode import form_shown
 from hushtable.schema.columns import Role
 
 TARGETS = 400
-"""People who are attacked, drawn at random."""
+"""Number of people who are attacked, drawn at random."""
 
 DRAWS = 12
-"""Sets of events that a sweep tries for each person."""
+"""Number of sets of events that a sweep tries for each person."""
 
 Event = tuple[str, int]
 """A table and a row of it."""
@@ -201,7 +201,7 @@ class _View:
         return np.asarray(self.members[label][hits == hits.max()])
 
     def alone(self, people: IntArray) -> float:
-        """Return the chance to pick people from their classes."""
+        """Return the chance of picking people from their classes."""
         return float((1 / self.sizes[self.classes[self.row_of[people]]]).mean())
 
     def targets(self, links: Links, stream: str = "linked targets") -> IntArray:

@@ -28,7 +28,7 @@ class Joined:
     by : tuple of str
     key : tuple of str
     others : mapping of str to str
-        Columns of further foreign keys, and the table that each refers to.
+        Columns of other foreign keys, and the table that each refers to.
     """
 
     of: str | None

@@ -26,7 +26,7 @@ from hushtable.linked.recoding import EventColumn, RecodedEvents
 from hushtable.linked.settle import part_of
 
 MOST_STATES = 20_000
-"""Choices that are examined before giving up."""
+"""Number of choices that are examined before giving up."""
 
 
 def least_loss(

@@ -31,7 +31,7 @@ SAMPLE = 4_000
 """Number of people in the sample of classes."""
 
 TRIES = 24
-"""Most choices of levels to try."""
+"""Maximum number of choices of levels to try."""
 
 ROUNDS = 1
 """Rounds of counting combinations when choices are compared."""

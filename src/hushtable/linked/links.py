@@ -221,7 +221,7 @@ def _check_tables(tables: Mapping[str, pa.Table], policy: LinkedPolicy) -> None:
     for name in tables:
         if name not in policy.tables:
             raise DataError(f"The policy does not say what table {name!r} belongs to.", code="not-joined",
-                            hint="Name it under 'tables' with 'of', or leave its file out.")  # fmt: skip
+                            hint="Name it under 'tables' with 'of', or leave out its file.")  # fmt: skip
 
 
 def _check_published(name: str, have: list[str], wanted: list[str]) -> None:
@@ -267,7 +267,7 @@ def _check_unique(name: str, columns: Sequence[pa.ChunkedArray]) -> None:
     twice = len(codes) - len(np.unique(codes))
     if twice:
         raise DataError(f"{_rows(twice, name, 'repeats', 'repeat')} the key of another row.", code="duplicate-key",
-                        hint="Remove duplicates, or add the column to 'key' that tells rows apart.")  # fmt: skip
+                        hint="Remove duplicates, or add the column that distinguishes rows to 'key'.")  # fmt: skip
 
 
 def _matched(name: str, above: str, columns: Sequence[pa.ChunkedArray], keys: Sequence[pa.ChunkedArray]) -> IntArray:

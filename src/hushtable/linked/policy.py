@@ -30,7 +30,7 @@ from hushtable.schema.columns import Kind, Missing, Role
 from hushtable.table.plan import TablePlan
 
 MOST_KNOWN = 4
-"""Most events in a combination: the number of combinations grows with every further event."""
+"""Maximum number of events in a combination: the number of combinations grows with every additional event."""
 
 _FOR_EVENTS = (Role.QUASI, Role.SENSITIVE, Role.INSENSITIVE, Role.IDENTIFIER, Role.DROP)
 
@@ -164,7 +164,7 @@ class LinkedPolicy(WrittenPolicy):
     algorithm: Literal["greedy", "exact"] = "greedy"
     """greedy for tables of any size; exact, an exhaustive search, for very small ones"""
     missing: Literal["own_category", "error"] = "own_category"
-    """what an empty quasi-identifier cell means: a value of its own, or an error"""
+    """what an empty quasi-identifier cell means: a separate value, or an error"""
     missing_values: Labels = ()
     """texts that stand for a missing value"""
     seed: Annotated[int, Field(ge=0, lt=2**64, strict=True)] = 0

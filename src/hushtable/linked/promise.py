@@ -35,16 +35,16 @@ from hushtable.table.reference import Reference
 from hushtable.table.stats import GroupStats, Histogram, Key
 
 MOST_SUBSETS = 4_000_000_000
-"""Most combinations to count: more would take hours."""
+"""Maximum number of combinations to count: more would take hours."""
 
 AT_ONCE = 1 << 21
 """Number of combinations that are counted together."""
 
 MOST_CELLS = 1 << 23
-"""Most combinations in a class for which each gets a number of its own, the fastest way to count."""
+"""Maximum number of combinations in a class for which each gets its own number, the fastest way to count."""
 
 MANY = 200_000
-"""Number of events from which pieces are counted on all cores."""
+"""Number of events at which pieces are counted on all cores."""
 
 
 @dataclass(frozen=True)
@@ -421,7 +421,7 @@ def _counted(keys: IntArray) -> tuple[IntArray, IntArray]:
 
 
 def _votes(groups: IntArray, person: IntArray, values: IntArray, n: int) -> Histogram:
-    """Return a histogram where each person counts for the one of their values that most of the group have."""
+    """Return a histogram in which each person counts for the one of their values that most people in the group have."""
     order = np.lexsort((person, values, groups))
     g, v, p = groups[order], values[order], person[order]
     once = np.ones(len(g), dtype=np.bool_)

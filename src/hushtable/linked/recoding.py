@@ -73,7 +73,7 @@ class EventColumn:
         """For each level and value, how general it is: 0 to 1.
 
         The mean of two shares: of the column's other values that the published cell also covers, and of the steps up to
-        the root. The first alone would call a chapter of many codes nearly exact.
+        the root. With the first alone, a chapter of many codes would count as nearly exact.
         """
         coded = self.column.coded
         return tuple(

@@ -261,7 +261,7 @@ class LinkedRelease:
             Defaults to the policy's.
         overwrite : bool
         to : str, optional
-            A database to write the tables to as well, in one transaction: ``duckdb:///open.db?schema=NAME``.
+            A database that also gets the tables, in one transaction: ``duckdb:///open.db?schema=NAME``.
 
         Raises
         ------
@@ -408,7 +408,7 @@ def publish_linked(
     columns, recoded, dropped
         The events as they are published.
     coins : Coins
-        Assign the keys: without the secret, nobody can tell which original key a new one stands for.
+        Assign the keys: without the secret, nobody can tell which original key a new one replaces.
     """
     policy = links.policy
     keys = {

@@ -268,7 +268,7 @@ def _rules(least: int) -> Rules:
         least=least, rounding=1, labels=False,
         sentences=(
             "No value of the tables is named, and no histogram of values is drawn.",
-            "The input is named by a keyed hash: without the publisher's secret nobody can find out by trying what it "
-            "was.",
+            "The input is named by a keyed hash: without the publisher's secret, nobody can identify it by trial and "
+            "error.",
         ),
     )  # fmt: skip

@@ -35,7 +35,7 @@ from hushtable.table.coins import Coins, policy_digest
 from hushtable.table.encode import encode as encode_table
 
 LARGEST = 10_000
-"""Largest class size to try, unless the policy asks for more: beyond it, attributes say nothing."""
+"""Largest class size to try, unless the policy requires more: beyond it, attributes say nothing."""
 
 _log = logging.getLogger(__package__)
 

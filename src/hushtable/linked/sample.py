@@ -32,7 +32,7 @@ NOTE = (
 
 
 def sample_linked(release: LinkedRelease, *, seed: int = 0) -> dict[str, pa.Table]:
-    """Draw a value for every generalised cell; ``LinkedRelease.sample`` says how."""
+    """Draw a value for every generalized cell; ``LinkedRelease.sample`` says how."""
     release.verification.raise_if_violated()
     policy = release.policy
     found = {}
@@ -68,7 +68,7 @@ def check_sample_folder(folder: Path) -> None:
     place = Path(os.path.realpath(folder))
     check_outside(folder, "a sample")
     if place.exists():
-        raise OutputError(f"There is already a {str(folder)!r}.", code="exists", hint="Choose another folder.")
+        raise OutputError(f"The folder {str(folder)!r} already exists.", code="exists", hint="Choose another folder.")
 
 
 def write_linked_sample(

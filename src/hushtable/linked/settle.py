@@ -49,8 +49,8 @@ def settle(
     coins : Coins
         Break ties between equally rare items: with models of sensitive values, nobody may be able to predict them.
     rounds : int, optional
-        Most rounds of counting. A few rounds drop nearly all that must go, which is enough to compare choices, but not
-        to publish one.
+        Maximum number of rounds of counting. A few rounds drop nearly all that must go, which is enough to compare
+        choices, but not to publish one.
 
     Raises
     ------
@@ -144,7 +144,7 @@ def _victims(events: Events, promise: LinkedPromise, size: int, touched: BoolArr
 def _equalised(
     links: Links, classes: IntArray, cells: Mapping[str, IntArray], alive: BoolArray, coins: Coins, rounds: int | None
 ) -> BoolArray:
-    """Drop events of tables that are known completely until enough people have equal or equally many events."""
+    """Drop events of tables that are known completely until enough people have equal events, or equal numbers."""
     everything = [name for name in links.quasi if links.policy.known(name) == "all"]
     tables = [name for name in links.policy.events if name in everything or name in links.policy.counted]
     node = np.concatenate([links.offsets[n] + np.arange(links.tables[n].num_rows) for n in tables])

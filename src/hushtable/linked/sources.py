@@ -23,14 +23,13 @@ def read_linked(sources: Sequence[str | Path], policy: LinkedPolicy) -> dict[str
     Parameters
     ----------
     sources : sequence of path or address
-        A file per table, named like it; folders of such files; or the address of one database, which has tables of
-        these names (in the schema that ``?schema=`` says). They are read in one snapshot.
+        One file per table, named after it; folders of such files; or the address of one database that has tables with
+        these names (in the schema that ``?schema=`` names). They are read in one snapshot.
     policy : LinkedPolicy
 
     Raises
     ------
-    DataError
-        If two files have the same table.
+    DataError If two files contain the same table.
 
     Examples
     --------
@@ -55,7 +54,7 @@ def read_linked(sources: Sequence[str | Path], policy: LinkedPolicy) -> dict[str
 def _files(sources: Sequence[str | Path]) -> dict[str, str]:
     """Return the file of each table. An address of a store, which Spark reads, is one table."""
     if any(map(is_database, sources)):
-        raise UsageError("Linked tables come from one database or from files, not from several sources.",
+        raise UsageError("Linked tables must come from one database or from files, not from both.",
                          code="sources", hint="Give --data once for a database, or export it to files.")  # fmt: skip
     files: dict[str, str] = {}
     stores = [str(source) for source in sources if is_url(source)]
@@ -90,7 +89,7 @@ def reading_linked(
     from hushtable.engines.spark.session import read_frame, spark_session
 
     if any(map(is_database, sources)):
-        raise UsageError("Linked tables of a database are read by one connection, in one snapshot, without Spark.",
+        raise UsageError("Linked tables in a database are read through one connection, in one snapshot, without Spark.",
                          code="spark-engine", hint="Leave out --engine spark.")  # fmt: skip
     with spark_session(master) as session:
         yield {name: read_frame(session, [file]) for name, file in _files(sources).items()}

@@ -134,7 +134,7 @@ class Audited(NamedTuple):
 
 
 class Quantity(NamedTuple):
-    """One of a model's quantities, for people to read.
+    """One of a model's quantities, in human-readable form.
 
     Attributes
     ----------
@@ -188,8 +188,8 @@ class PrivacyModel(Parametrised, ABC):
         merged groups might not satisfy the model. Models that survive merging need not declare this.
     of_crowds : bool
         Whether the guarantee concerns the number of an adversary's candidates, or of their distinct values, so that it
-        can hold without classes of equal records. It ignores how likely each candidate is. Among so many records of a
-        group, those with its most frequent values have the worst score.
+        can hold without classes of equal records. It ignores how likely each candidate is. Of all selections of n
+        records of a group, those with its most frequent values have the worst score.
     audits : tuple of Audited
         The numbers that ``hushtable.audit`` computes with it for any table. Empty if they need more than its rows.
     """
@@ -411,8 +411,8 @@ class SensitiveModel(PrivacyModel):
     def keepable(self, groups: GroupStats, table: Reference) -> FloatArray:
         """Bound by the number of values that a group needs, and by the caps on their shares.
 
-        Parts of a group have only values that it has. The caps hold for the union of satisfied parts as for each
-        part: its shares are means of theirs, and max(share - cap, 0) is convex.
+        Parts of a group have only values that it has. The caps hold for the union of satisfied parts as for each part:
+        its shares are means of the parts' shares, and max(share - cap, 0) is convex.
         """
         kept, histogram = super().keepable(groups, table), self.histogram(groups)
         kept = np.where(histogram.distinct() >= self.values_needed(), kept, 0.0)

@@ -222,8 +222,7 @@ class CKSafety(SensitiveModel):
         got = float(self.score(whole, table)[0])
         return Infeasible(
             f"c={self.c:g} but with k={self.k} implications a value of {attribute.name!r} has a probability of "
-            f"{got:.6g} "
-            "even in the whole table as one class.",
+            f"{got:.6g} even with the whole table as one class.",
             hint="Lower k, or raise c above that." if got < 1 else "Lower k, or add records.",
         )
 

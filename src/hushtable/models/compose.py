@@ -69,7 +69,7 @@ class AllOf(PrivacyModel):
 
     @property
     def threats(self) -> frozenset[Threat]:
-        """The threats that the members answer."""
+        """The threats that the members address."""
         return frozenset().union(*(m.threats for m in self.members))
 
     @property

@@ -125,7 +125,7 @@ class EpsM(SensitiveModel):
         if share <= self.bound + TOLERANCE:
             return None
         return Infeasible(
-            f"m={self.m} but {share:.6g} of the table lies within eps={self.eps:g} of each other in "
+            f"m={self.m} but {share:.6g} of the records lie within eps={self.eps:g} of each other in "
             f"{attribute.name!r}, more than 1/m = {self.bound:.6g}.",
             hint=f"Lower m to {int(1 / share + TOLERANCE)}, or lower eps." if share <= 0.5 else "Lower eps.",
         )

@@ -3,11 +3,10 @@
 A table is k-anonymous if each combination of quasi-identifier values in it is shared by at least k people.
 
 With ``subsets: m``, this applies to combinations of up to m quasi-identifiers, with ``combinations`` to the listed
-ones: at least k people share each such combination of published cells. Use it for adversaries who know only a few
-facts about a person, and for tables with so many columns that hardly any two rows are alike. It does not protect
-against adversaries who know more. What counts is the published cells: a blank or a range is a category of its own.
-Everyone with the same cells as a person in the columns known to the adversary matches that knowledge, so at least k
-people do.
+ones: at least k people share each such combination of published cells. Use it for adversaries who know only a few facts
+about a person, and for tables with so many columns that hardly any two rows are the same. It does not protect against
+adversaries who know more. What counts is the published cells: a blank or a range is a separate category. Everyone with
+the same cells as a person in the columns known to the adversary matches that knowledge, so at least k people do.
 
 A class of k people always satisfies the model, so algorithms that do not expose their cells make classes of k. The
 full-domain algorithms and ``local-suppression`` do expose them and lose far less; so does microaggregation with
@@ -29,7 +28,7 @@ columns.
 Cost
 ----
 One comparison per class; the cheapest model. With ``subsets``, one count for each combination of columns: twenty
-columns by three are 1,140.
+columns, three at a time, give 1,140.
 
 References
 ----------

@@ -18,7 +18,7 @@ When a rule bounds the expected share of correct links, as for data that is sold
 
 When not
 --------
-When single people matter: a few may be identified with certainty as long as the average is low. Add ``journalist``.
+When individual people matter: a few may be identified with certainty as long as the average is low. Add ``journalist``.
 
 Cost
 ----

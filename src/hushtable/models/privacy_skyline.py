@@ -235,8 +235,7 @@ class PrivacySkyline(SensitiveModel):
             )
         got = float(self.score(whole, table)[0])
         return Infeasible(
-            f"c={self.c:g} but with l={self.l}, k={self.k} and m={self.m} a value of {attribute.name!r} is believed "
-            "with "
-            f"{got:.6g} even in the whole table as one class.",
+            f"c={self.c:g} but with l={self.l}, k={self.k} and m={self.m} the belief in a value of "
+            f"{attribute.name!r} reaches {got:.6g} even with the whole table as one class.",
             hint="Lower l, k or m, or raise c above that." if got < 1 else "Lower l, k or m, or add records.",
         )

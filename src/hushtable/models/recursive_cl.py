@@ -94,8 +94,9 @@ class RecursiveCL(SensitiveModel):
     def contributes(self, groups: GroupStats, table: Reference) -> BoolArray:
         """Mark the values that shrink r1 / rest.
 
-        Below l values, which is infinitely far off, the new values do. Those that shrink it without a new r1 go
-        first; where there are none, values that stay below r1 prepare for it by filling the places before the l-th.
+        Below l values, the score is infinite, and any new value helps. Values that shrink it without becoming the new
+        r1 are preferred. If there are none, values that stay below r1 are marked, because they fill the ranks before
+        the l-th.
         """
         histogram, n_values = self.histogram(groups), self.attribute(table).n_values
         # in units: a person added in fractions of a person would be off by a rounding
@@ -132,7 +133,7 @@ class RecursiveCL(SensitiveModel):
             return too_few("l", self.l, attribute.n_present(), f"{attribute.name!r}", table)
         return Infeasible(
             f"c={self.c:g} but in the whole of {attribute.name!r} the most frequent value occurs {got:.6g} times "
-            f"as often as all from place {self.l} on, by frequency.",
+            f"as often as all values from rank {self.l} on together.",
             hint=f"Raise c above {got:.6g}, or lower l.",
         )
 

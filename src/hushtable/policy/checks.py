@@ -95,7 +95,7 @@ def _survey(policy: Policy) -> Iterator[Fault]:
             yield Fault(("columns", name), f"The policy already has a column of {what}.", hint, "declared-twice")
     if policy.named(Role.CLUSTER) and policy.entity is not None:
         sentence = "Household risk counts every record as a member, but with an entity, people have several records."
-        hint = "Leave out 'entity', or give the column of households the role 'drop'."
+        hint = "Remove 'entity', or give the column of households the role 'drop'."
         yield Fault(("columns", policy.named(Role.CLUSTER)[0]), sentence, hint, "cluster-entity")
 
 

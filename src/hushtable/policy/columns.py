@@ -1,4 +1,4 @@
-"""The parts of a policy that have settings of their own: a column, the background table, the ledger, the output."""
+"""The parts of a policy that have their own settings: a column, the background table, the ledger, the output."""
 
 from __future__ import annotations
 

@@ -95,7 +95,7 @@ def _path_text(given: Any) -> Any:
 
 
 def _fold_roles(data: dict[str, Any], faults: list[Fault]) -> None:
-    """Fold ``quasi=[...]``, ``hierarchies={...}`` and the like into ``columns``."""
+    """Fold ``quasi=[...]``, ``hierarchies={...}`` and similar settings into ``columns``."""
     used = [word for word in (*SUGAR, "hierarchies") if word in data]
     if not used or not isinstance(data.get("columns", {}), Mapping):
         return
@@ -107,7 +107,7 @@ def _fold_roles(data: dict[str, Any], faults: list[Fault]) -> None:
                 sentence = f"The column is declared twice: as {before} and as {role}."
                 faults.append(Fault(("columns", name), sentence, "Give it one role.", "declared-twice"))
             elif isinstance(options, Mapping) and options.get("role", role) != role:
-                sentence = f"The column stands under {word!r} and has the role {options['role']!r}."
+                sentence = f"The column is listed under {word!r} and has the role {options['role']!r}."
                 faults.append(Fault(("columns", name), sentence, "Leave 'role' out.", "declared-twice"))
             else:
                 columns[name] = {"role": role, **options} if isinstance(options, Mapping) else options

@@ -141,7 +141,7 @@ def _treated(table: pa.Table, plan: TablePlan, policy: Policy) -> tuple[pa.Table
 
 
 def missing_files(plan: TablePlan) -> Iterator[PolicyProblem]:
-    """Report missing hierarchy files; if there is a table, reading them tells more."""
+    """Report missing hierarchy files; if there is a table, reading them reveals more."""
     for column in plan.columns:
         file = getattr(column.hierarchy, "file", None)
         if file and not Path(file).is_file():

@@ -66,7 +66,7 @@ def starter_policy(profile: Profile, filename: str) -> str:
 
 
 def with_quasi(profile: Profile) -> Profile:
-    """Return the profile with a quasi-identifier, which a policy needs: if no column looks like one, the likeliest."""
+    """Return the profile with a quasi-identifier, which a policy needs; by default, the most likely column."""
     if profile.named(Role.QUASI):
         return profile
     usable = [c for c in profile.columns if not c.problem] or list(profile.columns)

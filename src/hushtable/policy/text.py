@@ -1,9 +1,9 @@
 """Policies as YAML text, without YAML's traps.
 
 Only ``true`` and ``false`` are Booleans, so that a column may be called ``on`` and a value may be ``NO``; keys are
-always text; dates stay text; so does a number with a leading zero. In lists of values of the table (categories, order,
-missing_values, trees), everything is text exactly as written. A duplicate key is an error: plain YAML readers
-silently keep the last one.
+always text; dates stay text; so do numbers with a leading zero. In lists of values of the table (categories, order,
+missing_values, trees), everything is text exactly as written. A duplicate key is an error: plain YAML readers silently
+keep the last one.
 """
 
 from __future__ import annotations

@@ -54,7 +54,7 @@ def check_address(address: str, *, overwrite: bool, inputs: Sequence[Source] = (
     inputs : sequence of path or address
         Inputs, which a release never replaces.
     apart : bool
-        Whether sensitive values get a table of their own.
+        Whether sensitive values get a separate table.
 
     Raises
     ------
@@ -151,7 +151,7 @@ def read_address(address: str, linked: TablePlan | None = None) -> pa.Table:
     ----------
     address : str
     linked : TablePlan, optional
-        Given if the sensitive values are in a table of their own, which is read too.
+        Given if the sensitive values are in a separate table, which is read too.
     """
     table = read_coded(address)
     if linked is None:

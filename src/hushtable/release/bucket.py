@@ -96,7 +96,7 @@ def _numbers(buckets: IntArray, person: IntArray, value: IntArray) -> IntArray:
 
 
 def split_table(table: pa.Table, plan: TablePlan) -> tuple[pa.Table, pa.Table]:
-    """Return the two tables: people with the number of their group, and sensitive values with that of theirs."""
+    """Return the two tables: people, and sensitive values, each with the number of their group."""
     name = bucket_column(plan)
     people = table.select([*(c.name for c in plan.columns if _with_people(c.role)), name])
     values = table.select([name, *plan.named(Role.SENSITIVE)])
@@ -166,7 +166,7 @@ def _whole(column: pa.ChunkedArray) -> IntArray:
             raise ValueError("a row without a group")
         if not plain.cast(pa.string()).equals(text):
             # readers would take 01 and 1 for two groups
-            raise ValueError("a number that is written in another way")
+            raise ValueError("a number that is written in a different way")
         numbers: IntArray = plain.to_numpy().astype(np.int64)
     except (pa.ArrowInvalid, pa.ArrowNotImplementedError, TypeError, ValueError):
         raise DataError("The numbers of the groups are not whole numbers.", code="bad-groups") from None

@@ -1,6 +1,6 @@
 """What a release under a policy would not protect, although it can be made.
 
-Problems stop a run (``policy.preflight``); cautions do not. They say what to know before signing.
+Problems stop a run (``policy.preflight``); cautions do not. They say what users should know before they sign.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ _RARE = 0.1
 
 @dataclass(frozen=True)
 class Caution:
-    """One thing to know before a release is made or signed.
+    """Something to know before a release is made or signed.
 
     Attributes
     ----------

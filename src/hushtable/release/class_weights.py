@@ -6,7 +6,7 @@ to rounding. Suppressed records have no influence, and the column does not disti
 
 A mean still discloses something. Anyone who knows the weights of all others in a class can compute the last one, up to
 rounding times the size of the class; so a class has at least three records, and anything that would allow comparing
-means with each other or with single people is refused: an ``entity``, a ledger, classes without cells of their own. A
+means with each other or with individual people is refused: an ``entity``, a ledger, classes without separate cells. A
 class whose people are all from one stratum shows the weight of the stratum. No model bounds that, so nothing is
 published by default.
 """
@@ -74,7 +74,7 @@ def check_weight_plan(plan: TablePlan, model: AllOf, algorithm: Algorithm, *, le
     hushtable.errors.IncompatibleError: The mean weights of classes are published, but the models allow classes of 2...
     """
     recoding, least = algorithm.recoding, model.min_group_size()
-    alike = "could be compared with each other, and weights of single people computed"
+    alike = "could be compared with each other, which would reveal weights of individual people"
     reasons = {
         f"{algorithm.name} publishes no classes of equal cells, so no class has a mean weight": recoding.by_number
         or recoding is Recoding.CONCEALED,

@@ -1,9 +1,9 @@
-"""The private companion of a release: what later verification and measurement need, and nobody else may have.
+"""The private companion of a release: what later verification and measurement need, and which nobody else may have.
 
 A release folder is published; the companion stays private. It is the folder ``out/release.private`` next to
 ``out/release``, readable only by its owner, and contains what the published rows do not show: counts of the whole
-table, the numbers of people and counterfeits in each class, and measures taken with the original. Keyed hashes bind it
-to the files that it was written with: they need the local secret, so nobody else can make a matching companion.
+table, the numbers of people and counterfeits in each class, and measures computed with the original. Keyed hashes bind
+it to the files that it was written with: they need the local secret, so nobody else can make a matching companion.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ OWNED = (
 
 _PIECE = 1 << 20
 _SHAPE: dict[str, type] = {"file": str, "columns": list, "models": list, "notes": dict, "files": dict}
-"""Kinds of what is read from a ``release.json``, which may be forged."""
+"""Types of what is read from a ``release.json``, which may be forged."""
 
 
 def companion_of(folder: str | os.PathLike[str]) -> Path:
@@ -85,7 +85,7 @@ def release_folders(
     Raises
     ------
     OutputError
-        If a folder cannot be written, or the secret cannot be made; nothing is written then.
+        If a folder cannot be written, or the secret cannot be made; in that case, nothing is written.
     UsageError
         If the secret cannot be used.
     """
@@ -110,9 +110,10 @@ def owned_in(folder: Path) -> tuple[str, ...]:
 
 
 def release_mark(public: Path) -> str:
-    """Return a keyed hash of the current files of a release folder; releases with other rows have another.
+    """Return a keyed hash of the current files of a release folder; releases with different rows have different hashes.
 
-    ``release.json`` and the companion both have it. It depends only on public files, and reveals nothing about others.
+    ``release.json`` and the companion both contain it. It depends only on public files, and reveals nothing about
+    others.
     """
     secret = load_secret()
     parts = (part.encode() for name, path in _files(public) for part in (name, _hash_of(path, secret)))
@@ -259,7 +260,7 @@ def load_evidence(path: Path) -> dict[str, Any]:
     file = data.get("file", "release.csv")
     wrong += ["file"] if "file" not in wrong and (Path(file).name != file or file in ("", "..")) else []
     if wrong:
-        raise DataError(f"{path.name} is not a release.json: its {wrong[0]!r} is of another kind.",
+        raise DataError(f"{path.name} is not a release.json: its {wrong[0]!r} has the wrong type.",
                         code="bad-release-json", hint="Use the release as it was written.")  # fmt: skip
     return data
 
@@ -311,7 +312,7 @@ def _check_files(data: Mapping[str, Any], public: Path, evidence: Path | None, s
     places = {name: evidence if evidence and name == "release.json" else public / name for name in hashes}
     if places["release.json"].is_file() and load_evidence(places["release.json"]).get("release") != data["release"]:
         raise DataError(
-            f"The companion does not belong to the release {str(public)!r}: it was written with another one.",
+            f"The companion does not belong to the release {str(public)!r}: it was written with a different one.",
             code="other-release",
             hint="Give its own companion with --companion. If a run was killed while it wrote, run it again.",
         )

@@ -22,8 +22,8 @@ from hushtable.table.coded_columns import SensitiveColumn
 from hushtable.table.encoded import EncodedTable
 
 TupleSums: TypeAlias = Callable[[Sequence[AnyArray], AnyArray], FloatArray]
-"""From distinct tuples (their codes, column by column) and their numbers of records, or of people these stand for, to
-numbers that can be added."""
+"""From distinct tuples (their codes, column by column) and their numbers of records, or of the people that these
+represent, to numbers that can be added."""
 
 
 @dataclass(frozen=True)

@@ -50,7 +50,7 @@ class CountedComparison(Comparison):
 
     @classmethod
     def of_rows(cls, every: RowComparison, records: IntArray, drawn: RowComparison) -> CountedComparison:
-        """Count rows that stand for several records each.
+        """Count rows that represent several records each.
 
         Examples
         --------

@@ -3,7 +3,7 @@
 One entry per class: the combination of quasi-identifier cells (as numbers), the people who share it, and the people of
 the population table who match it. Every risk measure aggregates these; none sees a record or a cell.
 
-Cells are compared exactly: a missing value is a value of its own. With ``missing: wildcard``, an adversary has more
+Cells are compared exactly: a missing value is a separate value. With ``missing: wildcard``, an adversary has more
 candidates than that, so the risks stated here are upper bounds.
 """
 
@@ -40,7 +40,7 @@ class Members:
     classes : int64 array
         The class of each.
     apart : bool
-        Whether sensitive values are published separately from people, so that a class has none of its own.
+        Whether sensitive values are published separately from people, so that classes have no sensitive values.
     """
 
     table: EncodedTable
@@ -66,7 +66,7 @@ class Exposure:
     codes : tuple of integer arrays
         For each column, the number of the cell of each class.
     sizes : tuple of int
-        How many numbers each column has.
+        Number of different cells in each column.
     units : int64 array
         People of each class, in units; always above 0.
     unit : int

@@ -1,10 +1,9 @@
 """The base of guards, which make a release depend less on the records than a minimal algorithm would.
 
 An adversary who knows how a release was made learns from what was *not* done: a class that was not divided, a cell that
-was not narrower. A guard randomizes or over-generalizes, so that the same release could have come about
-differently. It acts at three points: the algorithm's input, the groups that it made, and the cells that they publish.
-It never loosens anything: groups only grow and cells only widen, and the result is settled and verified like any
-other release.
+was not narrower. A guard randomizes or over-generalizes, so that the same release could have been made in other ways.
+It acts at three points: the algorithm's input, the groups that it made, and the cells that they publish. It never
+loosens anything: groups only grow and cells only widen, and the result is settled and verified like any other release.
 """
 
 from __future__ import annotations

@@ -90,7 +90,7 @@ def judge(problem: Problem, plan: TablePlan, recoded: Recoded, published: pa.Tab
 def judge_counted(problem: Problem, plan: TablePlan, published: pa.Table, times: IntArray) -> Verification:
     """Verify a published table in which equal rows were counted.
 
-    ``times`` says how many rows each stands for; all rows are people of the sample.
+    ``times`` says how many rows each represents; all rows are people of the sample.
     """
     table = problem.table
     kinds = {c.name: c.coded.kind for c in table.sensitive}

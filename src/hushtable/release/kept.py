@@ -79,7 +79,7 @@ def keep_counted(
     codes: Callable[[str], Iterable[AnyArray]],
     folder: Path,
 ) -> dict[str, Any]:
-    """Do what ``keep`` does, for counted records with rows that arrive piece by piece.
+    """Like ``keep``, but for counted records with rows that arrive piece by piece.
 
     Parameters
     ----------
@@ -126,7 +126,7 @@ def keep_sorted(table: EncodedTable, partition: Partition, recoded: Recoded, fol
 def original_marks(table: EncodedTable, codes: Callable[[str], Iterable[AnyArray]] | None = None) -> dict[str, str]:
     """Return a keyed hash of every column of an original that models and algorithms use, in the order of its rows.
 
-    ``codes`` returns those of all records, piece by piece, if the table's rows stand for several.
+    ``codes`` returns those of all records, piece by piece, if the table's rows represent several.
     """
     columns: list[QuasiColumn | SensitiveColumn] = [*table.quasi, *table.sensitive]
     secret, n = load_secret(), table.n_sample if codes is None else table.sample_units
@@ -147,7 +147,7 @@ def counted_marks(table: EncodedTable, records: IntArray | None = None) -> dict[
     ----------
     table : EncodedTable
     records : int64 array, optional
-        How many records each row stands for.
+        Number of records that each row represents.
     """
     secret = load_secret()
     marks = {}

@@ -2,7 +2,7 @@
 
 Numbers depend on the published contents of a class, so they reveal nothing more. A counterfeit has the cells of its
 class and a sensitive value that some record has or might have. Nothing in the table distinguishes it from a record, so
-texts that mean the same value are written alike.
+texts that mean the same value are written in the same way.
 """
 
 from __future__ import annotations
@@ -121,7 +121,7 @@ def _in_one_spelling(shown: pa.Table, table: EncodedTable, rows: IntArray) -> pa
     """Write sensitive values by their labels, as those of counterfeits are.
 
     Otherwise 20.00 next to 20, a time of day next to a bare date, or a listed missing value next to an empty cell would
-    tell records from counterfeits.
+    distinguish records from counterfeits.
     """
     for column in table.sensitive:
         at = shown.column_names.index(column.name)

@@ -52,7 +52,7 @@ class Origin(Protocol):
 
     @property
     def table(self) -> EncodedTable:
-        """The encoded original; if rows were counted, one row may stand for several."""
+        """The encoded original; if rows were counted, one row may represent several."""
 
     @property
     def reference(self) -> Reference:

@@ -195,8 +195,8 @@ class Plan:
             )
         if algorithm.keeps_signatures and self.suppression:
             raise IncompatibleError(
-                f"{algorithm.name} with a ledger must not suppress anyone: suppressed people have a too "
-                "frequent value, and would reveal those whom they meet in a later release.",
+                f"{algorithm.name} with a ledger must not suppress anyone: suppressed people have a value that is too "
+                "frequent, which would reveal the values of people who share a later class with them.",
                 hint="Set 'suppression: 0'.",
             )
 

@@ -16,7 +16,7 @@ from hushtable.table.plan import ColumnPlan, TablePlan
 from hushtable.table.ranks import dense_ranks
 
 _MANY = 1 << 18
-"""Number of rows from which columns are processed on all cores."""
+"""Number of rows at which columns are processed on all cores."""
 
 
 def publish(source: pa.Table, recoded: Recoded, plan: TablePlan, rows: IntArray) -> pa.Table:

@@ -237,7 +237,7 @@ def _refuse_population(model: AllOf) -> None:
 
 
 def check_sizes(evidence: Mapping[str, Any], rows: int, suppression: float | None, *, numbered: bool) -> None:
-    """Refuse a ``release.json`` with another number of rows, or with more suppressed records than the policy allows.
+    """Refuse a ``release.json`` with a wrong number of rows, or with more suppressed records than the policy allows.
 
     Examples
     --------
@@ -246,7 +246,7 @@ def check_sizes(evidence: Mapping[str, Any], rows: int, suppression: float | Non
     hushtable.errors.DataError: release.json has more suppressed people than the policy allows. ...
     """
     if evidence["rows"] != rows:
-        raise _mismatch(f"The published file has {rows} rows, but release.json has another number.")
+        raise _mismatch(f"The published file has {rows} rows, but release.json has a different number.")
     if numbered:
         return
     records, suppressed = stated_counts([evidence["records"], evidence["suppressed"]]).tolist()

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from hushtable.table.plan import ColumnPlan, TablePlan
 
 _MANY = 10_000
-"""Number of groups from which columns are recoded on all cores."""
+"""Number of groups at which columns are recoded on all cores."""
 
 
 @dataclass(frozen=True)

@@ -326,7 +326,7 @@ def changes(original: pa.Table, treated: pa.Table, plan: TablePlan, published: p
 
 
 def change_of(before: Prepared, after: Prepared, published: pa.Array) -> float:
-    """Return how much of a column was changed, from 0 (nothing) on."""
+    """Return how much of a column was changed, from 0 (nothing) upward."""
     rows = np.asarray(published)
     if not len(rows):
         return 0.0

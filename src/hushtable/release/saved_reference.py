@@ -101,7 +101,7 @@ def _of_rows(table: pa.Table, plan: TablePlan, model: AllOf, *, whole: bool) -> 
 
 
 _WITHHELD = ("\0withheld", "\0others")
-"""Labels that no cell can have."""
+"""Labels that cannot occur in a cell."""
 
 
 def _with_withheld(own: Attribute, stated: Mapping[Key, Mapping[str, Any]], place: str) -> Attribute:

@@ -79,7 +79,7 @@ def written_by_hand(policy_file: Path) -> list[Source]:
 def check_target(folder: Path, *, overwrite: bool, inputs: Sequence[Source] = ()) -> None:
     """Refuse a folder that the result could not be written to.
 
-    Writing checks again, and completely; this spares the user the wait.
+    Writing repeats the check completely; this one saves the user the wait.
 
     Parameters
     ----------
@@ -113,7 +113,7 @@ def check_target(folder: Path, *, overwrite: bool, inputs: Sequence[Source] = ()
         if foreign:
             some = ", ".join(repr(name) for name in foreign[:3]) + (" and others" if len(foreign) > 3 else "")
             raise OutputError(
-                f"The folder {str(place)!r} contains other files than a release, which would be lost: {some}.",
+                f"The folder {str(place)!r} contains files that are not part of a release and would be lost: {some}.",
                 code="not-empty",
                 hint="Choose another folder, or move them away.",
             )

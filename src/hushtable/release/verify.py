@@ -141,11 +141,11 @@ def needed_and_achieved(
     Parameters
     ----------
     entry : mapping
-        As ``Evidence.as_dict`` writes it.
+        In the form of ``Evidence.as_dict``.
     number : callable
         Number -> text.
     senses : mapping of str to str
-        Words for ``>=`` and the like.
+        Words for ``>=`` and similar signs.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""A published table in files: its location, and reading it again."""
+"""A published table in files: where it is, and how it is read again."""
 
 from __future__ import annotations
 
@@ -82,7 +82,7 @@ class Written:
         return read_published(self.path, self.linked)
 
     def gaps(self, table: pa.Table) -> pa.Table:
-        """Return its rows with missing cells as such: in CSV they are empty."""
+        """Return its rows with missing cells as nulls: in CSV they are empty."""
         if self.path.suffix != ".csv":
             return table
         columns = [decode(column) for column in table.columns]

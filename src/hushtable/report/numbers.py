@@ -1,4 +1,4 @@
-"""Formatting of numbers for people."""
+"""Formatting of numbers in human-readable form."""
 
 from __future__ import annotations
 

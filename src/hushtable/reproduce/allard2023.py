@@ -1,8 +1,8 @@
 """Allard 2023, "Partition-based models and algorithms": the lecture's examples, questions and pictures.
 
-The slides print 0.083 for 1/12 and round on the way. They also ask questions without printing an answer; ours are given
-with the worked examples. Recursive diversity is strict: 7 < 1 x 7 does not hold. Mondrian's picture is drawn from 1,000
-points of our own, since the lecture's are not given.
+The slides print 0.083 for 1/12 and round intermediate results. They also ask questions without printing an answer; ours
+are given with the worked examples. Recursive diversity is strict: 7 < 1 x 7 does not hold. Mondrian's picture is drawn
+from our own 1,000 points, since the lecture's are not given.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ def k_anonymity(seed: int, quick: bool) -> list[Item]:
     ]  # fmt: skip
     reason = (
         "The classes are the lecture's. It prints the age of the second class as the whole table's range; its two "
-        "records span 22 to 28. So two cells differ: the slide generalizes more than its algorithm asks for."
+        "records span 22 to 28. So two cells differ: the slide generalizes more than its algorithm requires."
     )
     return [item_of(name, "four records cut by Mondrian, k = 2", rows, reason, readings=readings, pictures=[table])]
 
@@ -108,7 +108,7 @@ def bayes_optimal(seed: int, quick: bool) -> list[Item]:
     head = ("about", *_VALUES)
     picture = Table(caption="What the adversary believes", head=head, names=tuple(published), cells=cells)
     reason = (
-        "All beliefs come out but for rounding: Don's are 0.4653 and 0.5347 in full; the slides print 0.46 and 0.54."
+        "All beliefs agree except for rounding: Don's are 0.4653 and 0.5347 in full; the slides print 0.46 and 0.54."
     )
     readings = [
         PaperReading(
@@ -168,13 +168,13 @@ def l_diversity(seed: int, quick: bool) -> list[Item]:
         lines=(Line(name="counts 7, 6, 5, 3, 1, 1", points=tuple(curve)),
                Line(name="counts 7, 6, 5, 3, 1, 1", points=((2.0, 2.0), (6.0, 3.0)), published=True)),
     )  # fmt: skip
-    reason = "All three worked examples come out; the slides' open questions are answered below."
+    reason = "All three worked examples are reproduced; the slides' open questions are answered below."
     about = "the greatest l of recursive (c, l)-diversity, before and after one negation statement"
     return [item_of(name, about, rows, reason, readings=readings, pictures=[picture], more=more)]
 
 
 def _greatest_l(counts: Sequence[int], c: float) -> int:
-    """The greatest l of recursive (c, l)-diversity that the counts satisfy; 1 if not even 2."""
+    """The largest l of recursive (c, l)-diversity that the counts satisfy; 1 if they do not satisfy even 2."""
     groups = GroupStats.of(sizes=[sum(counts)], disease=[list(counts)])
     table = Reference.of(sum(counts), Attribute.of("disease", [str(i) for i in range(len(counts))], counts))
     holds = [l for l in range(2, len(counts) + 1) if RecursiveCL(c=c, l=l, on="disease").satisfied(groups, table)[0]]
@@ -189,7 +189,7 @@ def _needed(counts: Sequence[int]) -> float:
 
 
 def _worst_case() -> int:
-    """The most that l falls by one statement, over all counts up to 7 in at most five values."""
+    """The largest decrease of l by one statement, over all counts up to 7 in at most five values."""
     worst = 0
     for counts in product(range(1, 8), repeat=5):
         if any(a < b for a, b in pairwise(counts)):
@@ -201,7 +201,7 @@ def _worst_case() -> int:
 
 
 def _plain_l(counts: Sequence[int]) -> int:
-    """The greatest l at c = 1, by the definition: r1 < rl + ... + rm; 1 if not even 2."""
+    """The largest l at c = 1, by the definition: r1 < rl + ... + rm; 1 if they do not satisfy even 2."""
     return max([l for l in range(2, len(counts) + 1) if counts[0] < sum(counts[l - 1 :])], default=1)
 
 
@@ -233,7 +233,7 @@ def mondrian(seed: int, quick: bool) -> list[Item]:
     )  # fmt: skip
     reason = (
         "The lecture's points are not given, so the cuts cannot be compared one by one: what the picture shows is "
-        "checked on points of our own."
+        "checked on our own points."
     )
     about = "the classes of Mondrian over 1,000 normally distributed points, k = 25"
     return [item_of(name, about, rows, reason, pictures=[drawn], more=more)]

@@ -1,11 +1,11 @@
 """Armengol and Torra 2015: accuracy of trees that learn from patterns, and how many records the patterns discard.
 
 Data: Adult's training part (32,561 records, the paper's DB), eight quasi-identifiers with the age in steps of five
-years (below 20 and from 90 on in one step each), unknown values as a value of their own, salary as the confidential
+years (below 20 and from 90 on in one step each), unknown values as a separate value, salary as the confidential
 attribute: one set for each of its two values to begin with. "long = 2" is read as "at most two indifferent values", as
 the paper explains it.
 
-The trees are not the paper's J48 but scikit-learn's, with information gain, at least two records a leaf and
+The trees are not the paper's J48 but scikit-learn's, with information gain, at least two records per leaf and
 cost-complexity pruning that gives the original records the published accuracy; an indifferent attribute counts as the
 shares of its values.
 """
@@ -330,8 +330,8 @@ def _patterns(tried: Mapping[str, Mapping[tuple[str, int], PatternCount]], sizes
     reason = (
         "Counting every way to a pattern, which the paper's overlapping patterns allow, gives "
         f"{min(ratios):.2f} to {max(ratios):.2f} of the published numbers with nearly the same discards; each pattern "
-        f"counted once gives {min(alone):.2f} to {max(alone):.2f}. What else the paper counts is not said. Its text "
-        "speaks of fewer than 1,000 patterns of (>,<) at K = 20 and 30, its table has 2,307 and 1,343."
+        f"counted once gives {min(alone):.2f} to {max(alone):.2f}. The paper does not say what else it counts. Its "
+        "text mentions fewer than 1,000 patterns of (>,<) at K = 20 and 30, but its table has 2,307 and 1,343."
     )
     ours = {at: found.paths for at, found in main.items()}
     about = "number of patterns, counted once for every way that leads to them"
@@ -452,7 +452,9 @@ def _figure_6() -> Item:
                    Cell(published=rows[i + 1].published, ours=rows[i + 1].ours)) for i in (0, 2))  # fmt: skip
     picture = Table(caption="Orders of six attributes", head=("condition", "order", "divide first"), names=("<", ">"),
                     cells=cells)  # fmt: skip
-    reason = "Both orders come out. The drawing is not in the text; the numbers of sets are ones that fit its words."
+    reason = (
+        "Both orders are reproduced. The drawing is not in the text; the numbers of sets are ours, to fit its words."
+    )
     return item_of(name, "in which order attributes divide a set", rows, reason, pictures=[picture])
 
 

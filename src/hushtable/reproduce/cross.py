@@ -5,9 +5,9 @@ have the same rows of Adult, the same five quasi-identifiers and hierarchies, th
 seed. A cell has a single model at one setting (``SETTINGS``): a moderate one for this table, not the paper's.
 
 A cell is one of: released; *infeasible* (proved: no release exists); *not found* (this algorithm found none); *refused*
-(model and algorithm do not go together, with the reason); *too slow* (beyond the limit per cell); *failed* (the process
-ended, which is a bug). Loss is NCP, from 0 (exact) to 1 (everything suppressed or generalized away). Attacks are
-reported as the share of correct guesses in excess of the same guess without the release.
+(model and algorithm cannot be combined; the reason is given); *too slow* (beyond the limit per cell); *failed* (the
+process ended, which is a bug). Loss is NCP, from 0 (exact) to 1 (everything suppressed or generalized away). Attacks
+are reported as the share of correct guesses in excess of the same guess without the release.
 """
 
 from __future__ import annotations
@@ -313,7 +313,7 @@ _BROAD = """
   td.n, th.n { padding-left: .6rem; }
   .wide tbody th { position: sticky; left: 0; background: var(--paper); white-space: nowrap; } }
 """
-"""As wide as the window, with models that stay in view: there are many algorithms."""
+"""As wide as the window, with the model names always in view, because there are many algorithms."""
 
 
 def cross_page(cells: Sequence[CrossResult], *, rows: int, seconds: float) -> str:
@@ -342,7 +342,7 @@ def cross_page(cells: Sequence[CrossResult], *, rows: int, seconds: float) -> st
             show=lambda v: f"{v:.0f}", scale=lambda v: f"{v:.0f}", head=("algorithm", "models"),
         ),
         tag("h2", "Feasibility and loss"),
-        tag("p", "NCP of the release: 0 is exact, 1 tells nothing. Otherwise why there is none."),
+        tag("p", "NCP of the release: 0 is exact, 1 says nothing. Otherwise, the reason why there is none."),
         _matrix("Loss (NCP)", cells, lambda c: _number(c.loss, 3)),
         tag("h2", "Time"),
         _matrix("Seconds until a release was verified, or the search ended", cells, lambda c: f"{c.seconds:.2f}",
@@ -365,8 +365,8 @@ def _about(cells: Sequence[CrossResult], rows: int, seconds: float) -> str:
         f"{len(models)} models with {len(algorithms)} algorithms on the same {rows:,} records of Adult: {released} of "
         f"{len(cells)} cells have a release. Quasi-identifiers: {', '.join(QUASI)}. At most {SUPPRESSION:.0%} of "
         "the records are suppressed (no limit for dp, which publishes a sample), and each cell has "
-        f"{seconds:g} seconds. Each model stands alone, so a model against attribute disclosure says nothing about who "
-        "can be found. Settings are moderate ones for this table, not the papers'."
+        f"{seconds:g} seconds. Each model is used alone, so a model against attribute disclosure says nothing about "
+        "who can be found. Settings are moderate ones for this table, not the papers'."
     )
 
 

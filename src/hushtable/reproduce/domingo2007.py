@@ -98,8 +98,9 @@ def table_1(seed: int, quick: bool) -> list[Item]:
     )  # fmt: skip
     readings += [] if quick else _group_sizes()
     reason = (
-        "The columns p = 1, 5 and 10 come out. The published losses for p = 3 and 7 (44.96 and 71.67) are no loss of "
-        "MDAV or CBFS at any group size, so those columns come from something that the text does not describe."
+        "The columns p = 1, 5 and 10 are reproduced. The published losses for p = 3 and 7 (44.96 and 71.67) are not "
+        "losses of MDAV or CBFS at any group size, so those columns come from something that the text does not "
+        "describe."
     )
     about = "100 SSE/SST of Algorithm 1 (k-anonymity first): MDAV with growing groups until p-sensitivity holds"
     pictures: list[Picture] = [_table(about, wanted, ours), _lines(about, wanted, ours)]
@@ -130,8 +131,8 @@ def table_2(seed: int, quick: bool) -> list[Item]:
         ],
     )  # fmt: skip
     reason = (
-        "Every cell comes out with the first reading of when a record contributes. The second one, which the paper's "
-        "words allow too, often loses less."
+        "Every cell is reproduced with the first reading of when a record contributes. The second reading, which the "
+        "paper's words also allow, often loses less."
     )
     about = "100 SSE/SST of Algorithm 2 (p-sensitivity first)"
     pictures: list[Picture] = [_table(about, wanted, ours), _lines(about, wanted, ours)]
@@ -159,7 +160,7 @@ def _group_sizes() -> list[PaperReading]:
 
 
 def _size(algorithm: str, k: int) -> tuple[int, float]:
-    """The greatest p that groups of size k satisfy, and their loss."""
+    """The largest p that groups of size k satisfy, and their loss."""
     release = _release(algorithm, k)
     labels = release.verification.labels
     least = []

@@ -21,7 +21,7 @@ VERDICTS = ("exact", "within", "same trend", "differs")
 Verdict = Literal["exact", "within", "same trend", "differs"]
 
 _WITHIN = 0.25
-"""The greatest relative difference between numbers that count as close."""
+"""The largest relative difference between numbers that count as close."""
 
 YES, NO, UNDECIDED = "yes", "no", "undecided"
 
@@ -49,7 +49,7 @@ class PaperReading(_Data):
 
 
 class Cell(_Data):
-    """A cell of a table: published and ours. Only ours if the paper has none."""
+    """A cell of a table: the published value and ours, or only ours if the paper has none."""
 
     published: Value = None
     ours: Value = None

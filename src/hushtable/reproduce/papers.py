@@ -229,10 +229,10 @@ table.summary th {{ white-space: nowrap; }}
 """
 
 _MEANING = {
-    "exact": "every published value comes out, digit for digit",
+    "exact": "every published value is reproduced, digit for digit",
     "within": "every value lies within the stated share of the published one, at most 25%",
     "same trend": "what the paper says in words holds; its numbers are not given, or ours are farther off",
-    "differs": "something that was published does not come out here",
+    "differs": "something that was published is not reproduced here",
 }
 
 

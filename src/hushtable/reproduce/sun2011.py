@@ -7,7 +7,8 @@ p-sensitive, model 2 p+-sensitive, model 3 (p, alpha)-sensitive k-anonymity; by 
 The curves of Figures 2 to 5 have no numbers in the text, so what the paper says about them in words is checked.
 Localpk, Incognito and Clustering (k-member) run on the same encoded table. Time is CPU seconds of the algorithm alone,
 the fastest of three runs (k-member: one); the band ends at the slowest, and a statement about times counts only where
-bands do not overlap. Of Incognito's minimal tables the one with least distortion is shown, since that is measured.
+bands do not overlap. The minimal table of Incognito with the least distortion is shown, since distortion is what is
+measured.
 """
 
 from __future__ import annotations
@@ -480,7 +481,7 @@ def _item(means: Mapping[tuple[str, str], Counts], classes: Mapping[str, float])
 
 
 def _fewer(counts: Counts, number: int) -> bool:
-    """Whether a model never has more disclosures than model 1, and somewhere fewer."""
+    """Whether a model never has more disclosures than model 1, and has fewer in some setting."""
     pairs = [(counts[k, p, number], counts[k, p, 0]) for k, p in PUBLISHED]
     return all(ours <= plain for ours, plain in pairs) and any(ours < plain for ours, plain in pairs)
 

@@ -65,7 +65,7 @@ def _by_quasi(bench: Bench, sizes: Sequence[int]) -> list[Item]:
         for a, m in means.items()
     ]  # fmt: skip
     reason = (
-        "Of Incognito's minimal tables the one with least distortion is shown. It is the same table under models 2 and "
+        "The minimal table of Incognito with the least distortion is shown. It is the same table under models 2 and "
         "3, so it decides nothing between them. Whether its distortion rises to the end depends on the levels of the "
         "columns that come last: see the readings."
     )
@@ -121,7 +121,7 @@ def _by_p_and_alpha(bench: Bench, whole: int, quick: bool) -> list[Item]:
     ]
     rows.append(statement(name, "the difference grows with alpha (Localpk)", grow[-1] > grow[0]))
     reason = (
-        "The difference grows with alpha, since a larger alpha asks for more. With p = 3 and 4, p+ asks for three or "
+        "The difference grows with alpha, since a larger alpha requires more. With p = 3 and 4, p+ requires three or "
         "four of the four categories in every class, a harder search than as many values with alpha = 1."
     )
     times = item_of(
@@ -148,8 +148,9 @@ def _by_p_and_alpha(bench: Bench, whole: int, quick: bool) -> list[Item]:
 
 
 _ALPHA = (
-    "The paper explains its figure by a larger alpha asking for less. By Definition 4 a class has to weigh at least "
-    "alpha, so a larger alpha asks for more, and distortion cannot fall. The explanation fits an alpha that bounds a "
+    "The paper explains its figure by saying that a larger alpha requires less. By Definition 4, a class has to weigh "
+    "at least alpha, so a larger alpha requires more, and distortion cannot fall. The explanation fits an alpha that "
+    "bounds a "
     "share from above, as in (alpha, k)-anonymity of Wong et al., which the paper cites: see the readings."
 )
 
@@ -230,7 +231,7 @@ def _census_times(bench: Bench, found: Curves, quick: bool) -> list[Item]:
     up = _rises(list(curve.values()))
     rows = [statement(name, "time falls as alpha grows (localpk3)", None if up is None else not up)]
     reason = (
-        "A larger alpha asks for more (Definition 4), so more records move back up and the search takes longer. The "
+        "A larger alpha requires more (Definition 4), so more records move back up and the search takes longer. The "
         "paper's sentence fits an upper bound instead: see Figure 3(b)."
     )
     by_alpha = item_of(

@@ -3,12 +3,13 @@
 The figures are not in the text that we have, so what the paper says about them in words is checked. Data: the 20,045
 records of Adult's training part whose marital status is one of the paper's four values and whose columns are all known;
 samples of 6,000, three of them averaged. The trees of the categorical columns are our own, since the paper does not
-print its; ages go through steps of 5, 10 and 20 years. The axis of k is ours too: the text mentions 5 and 6.
+print its trees; ages go through steps of 5, 10 and 20 years. The axis of k is ours too: the text mentions 5 and 6.
 
 The paper does not give v, the share of records that may be suppressed. The figures are drawn with v = 1%, and all of
 them for v = 0, 1, 5 and 10%. An attacked record is one whose whole class has its sensitive value. Times are CPU seconds
 of the algorithm alone, each run five times on each sample; the band goes from the fastest to the slowest run, and a
-statement about times counts only where bands do not overlap. The steps of the search do not waver: they are given too.
+statement about times counts only where bands do not overlap. The steps of the search do not vary, so they are given
+too.
 """
 
 from __future__ import annotations
@@ -63,7 +64,7 @@ _TIMES = 5
 
 @cache
 def records() -> pa.Table:
-    """The records with one of the paper's four values and without gaps."""
+    """The records with one of the paper's four values and without missing values."""
     table = load_adult("train").select([*QUASI, STATUS]).drop_null()
     return table.filter(pc.is_in(table.column(STATUS), value_set=pa.array(sorted(ALP))))
 
@@ -303,7 +304,7 @@ def _reason(name: str, main: Mapping[str, Mapping[float, Point]], ks: Sequence[i
     if name == "Figure 8":
         return (
             "Precision falls. The lines of alp .43 and .41 coincide: wherever k and dif hold, the average leakage of "
-            "Divorced is below both, so the smaller alp asks for nothing more."
+            "Divorced is below both, so the smaller alp requires nothing more."
         )
     return (
         "Attacked records fall. The lines of alp .43 and .41 coincide, as in Figure 8. A smaller alp does leave fewer "
@@ -312,7 +313,7 @@ def _reason(name: str, main: Mapping[str, Mapping[float, Point]], ks: Sequence[i
 
 
 def _other_alps(run: RunSize) -> list[PaperReading]:
-    """Attacked records for smaller alp, where it binds; below .28 the algorithm finds nothing."""
+    """Attacked records for smaller values of alp, which bind; below .28, the algorithm finds nothing."""
     ks = run.ks[:1] if len(run.ks) < 3 else (2, 4)
     readings = []
     for dif, alps in {0.3: (0.43, 0.41, 0.32, 0.3, 0.28), 1.0: (0.43, 0.41, 0.38, 0.3, 0.28)}.items():
@@ -474,8 +475,9 @@ def table_4(seed: int, quick: bool) -> list[Item]:
     cells = tuple((Cell(published=r.published, ours=r.ours),) for r in rows)
     picture = Table(caption="The data set", head=("", "number"), names=tuple(r.setting for r in rows), cells=cells)
     reason = (
-        "The number of records is that of the training part with the four values and its gaps left in, but for 18 to "
-        "26 records; the paper says that gaps were removed. Adult has 41 countries; 32 cannot be derived."
+        "Except for 18 to 26 records, the number of records is that of the training part with the four values and with "
+        "its missing values; the paper says that missing values were removed. Adult has 41 countries; 32 cannot be "
+        "derived."
     )
     return [item_of(name, "the data set", rows, reason, readings=readings, pictures=[picture])]
 

@@ -100,7 +100,7 @@ class RiskSummary:
         return bars(names, series, ax=ax, xlabel="share of people, or chance")
 
     def rows(self) -> list[list[str]]:
-        """Return the figures for people: risk, name, before and after; undefined figures are omitted."""
+        """Return the figures in human-readable form: risk, name, before and after; undefined figures are omitted."""
         return [row for name, found in self.risks.items() for row in _figures(name, found)]
 
     @property

@@ -1,8 +1,8 @@
 """Dankar's decision rule between estimators of population uniqueness.
 
-If at most a tenth of the population is in the table, Pitman's estimate; otherwise, the smaller of the slide negative
-binomial's and Zayatz's. If the chosen one has no answer, Zayatz's, which always has one. The rule comes from a
-simulation with clinical data sets, in which no single estimator did well everywhere.
+If at most a tenth of the population is in the table, the rule uses Pitman's estimate; otherwise, the smaller of the
+slide negative binomial's and Zayatz's. If the chosen estimate does not exist, it uses Zayatz's, which always does. The
+rule comes from a simulation with clinical data sets, in which no single estimator did well everywhere.
 
 References
 ----------

@@ -1,9 +1,9 @@
 """k-map, estimated.
 
 Symbol: k. The number of people of the population that each class describes, and the number of people of the table in
-classes that describe fewer than k. With a population table, they are counted. With a sampling ``fraction``, F given
-the class's f people is estimated (see ``laws/joining.py``): the smallest class is the one with the least expected F,
-and people below k are those of all classes times the probability that F < k.
+classes that describe fewer than k. With a population table, they are counted. With a sampling ``fraction``, F given the
+class's f people is estimated (see ``laws/joining.py``): the smallest class is the one with the smallest expected F, and
+people below k are those of all classes times the probability that F < k.
 
 References
 ----------

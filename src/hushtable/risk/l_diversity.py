@@ -1,9 +1,9 @@
 """Diversity of the sensitive values in people's classes.
 
-For each sensitive column, the distribution over people of their class's diversity: the number of different
-values (``distinct``), the number of equally frequent values with the same entropy (``entropy``), and ``recursive``,
-the most frequent value's count divided by that of all others (the least c of recursive (c, 2)-diversity; lower is
-better). Each is the score of the model that bounds it, so a reported l is the one that is verified.
+For each sensitive column, the distribution over people of their class's diversity: the number of different values
+(``distinct``), the number of equally frequent values with the same entropy (``entropy``), and ``recursive``, the most
+frequent value's count divided by that of all others (the smallest c of recursive (c, 2)-diversity; lower is better).
+Each is the score of the model that bounds it, so a reported l is the one that is verified.
 
 References
 ----------

@@ -6,9 +6,9 @@ sets of a size before the next; a person who is unique on a set is excluded from
 does not affect the others. The work is bounded: a size is only started if its sets times the table's classes still
 fit the budget, so the result is complete up to ``searched`` columns.
 
-Each minimal unique of s of the A columns has the SUDA score (A - s)(A - s - 1) ... (A - M), where M is the greatest
-size searched (at most A - 1): roughly the number of larger sets that are unique because of it. A column's contribution
-is the share of the total score on sets with it. A person's score is the sum over their minimal uniques.
+Each minimal unique of s of the A columns has the SUDA score (A - s)(A - s - 1) ... (A - M), where M is the largest size
+searched (at most A - 1): roughly the number of larger sets that are unique because of it. A column's contribution is
+the share of the total score on sets with it. A person's score is the sum over their minimal uniques.
 
 DIS-SUDA scales scores to a probability. With U people unique and P people in pairs on all columns, and the
 sampling fraction pi, the probability that a match with a unique is correct is (data intrusion simulation)
@@ -95,7 +95,7 @@ class MinimalUniquesFinding(Finding):
     dis : float
         Probability that a match with a unique is correct.
     highest_dis : float
-        The greatest DIS-SUDA score of a person.
+        The highest DIS-SUDA score of a person.
     by_dis : tuple of float
         People with a DIS-SUDA score of 0, above 0 up to 0.1, up to 0.2, ..., up to 0.7, and above.
     """

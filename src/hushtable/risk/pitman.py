@@ -6,8 +6,8 @@ expected number of people alone in their class,
 
     S_1 = N Gamma(theta + alpha + N - 1) Gamma(theta + 1) / (Gamma(theta + alpha) Gamma(theta + N)),
 
-which Hoshino writes in its limit of large N, Gamma(theta + 1) / Gamma(theta + alpha) N^alpha. If everybody in the
-table is unique, the likelihood grows towards alpha = 1, and S_1 is N.
+which Hoshino writes in its limit of large N, Gamma(theta + 1) / Gamma(theta + alpha) N^alpha. If everybody in the table
+is unique, the likelihood grows toward alpha = 1, and S_1 is N.
 
 References
 ----------

@@ -9,8 +9,8 @@ B = beta / (1 - q), the generating function of a class's size f in the table giv
 
 The number K of classes in the population is estimated first, by Shlosser's estimator as modified by Haas and Stokes;
 alpha and beta solve K P(f = 1) = s_1 and K P(f = 2) = s_2, and S_1 = K beta^alpha. The ratio of the two equations is
-quadratic in alpha, so one search over beta finds every solution; of several, the one that best matches the number of
-classes in the table, K (1 - P(f = 0)) = u, is taken. There is no answer (NaN) if no parameters solve them: for
+quadratic in alpha, so one search over beta finds every solution; if there are several, the one that best matches the
+number of classes in the table, K (1 - P(f = 0)) = u, is used. There is no answer (NaN) if no parameters solve them: for
 instance, without classes of two, or if sizes vary less than a Poisson variable would.
 
 References

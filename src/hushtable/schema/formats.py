@@ -27,7 +27,7 @@ def fitting_formats(values: pa.Array) -> tuple[Format, ...]:
     Parameters
     ----------
     values : pyarrow.Array
-        Distinct texts, null where missing.
+        Distinct texts, null if missing.
 
     Examples
     --------

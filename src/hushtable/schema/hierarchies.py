@@ -21,7 +21,7 @@ DATES = {"dates": ["month", "quarter", "year", "decade"]}
 
 _POSTCODE = {"zip", "zipcode", "postcode", "postal", "postleitzahl", "plz"}
 _FEW = 6
-"""With so few labels, groups would be of little use."""
+"""With this few labels, groups would be of little use."""
 _OLDEST = 130
 _MOST_VALUES = 50_000
 """A column with more values belongs to no classification."""
@@ -160,7 +160,7 @@ _FEWEST = 3
 _FIRST = 200
 """Number of values examined before deciding on a closer look."""
 _UNKNOWN_VALUES, _UNKNOWN_RECORDS, _FEW_UNKNOWN = 0.2, 0.1, 3
-"""Shares of values and of records that may be unknown to a classification; more records for so few values."""
+"""Shares of values and records that a classification may not know; more records if there are this few values."""
 
 
 @dataclass(frozen=True)
@@ -233,7 +233,7 @@ def recognise(name: str, values: Sequence[str], counts: IntArray) -> Recognised 
 
 
 _FEW_NUMBERS = 16
-"""With so few values, quantiles are the values."""
+"""With this few values, quantiles are the values themselves."""
 _BANDS = 16
 _LEAST = 20
 """Minimum number of records in a band."""

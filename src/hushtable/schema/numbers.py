@@ -58,7 +58,7 @@ def without_thousands(text: pa.Array) -> pa.Array:
 
 
 def parse_numbers(text: pa.Array, name: str) -> pa.Array:
-    """Read plain numbers and those with a decimal comma: int64 if all are whole, else float64; null stays null.
+    """Read plain numbers and those with a decimal comma: int64 if all are whole, otherwise float64; null stays null.
 
     Whole numbers stay exact up to 64 bits. A mix of fractions and whole numbers beyond 2**53, which floats cannot
     distinguish, is an error.
@@ -140,9 +140,9 @@ def check_finite(values: pa.Array, name: str) -> None:
 
 
 def whole(values: pa.Array) -> pa.Array:
-    """Return finite floats as int64 if all of them are whole and below 2**53, else as float64 without ``-0.0``.
+    """Return finite floats as int64 if all of them are whole and below 2**53, otherwise as float64 without ``-0.0``.
 
-    The type then depends only on the values: a file, a pandas column with gaps and a polars column agree.
+    The type then depends only on the values: a file, a pandas column with missing values and a polars column agree.
 
     Examples
     --------

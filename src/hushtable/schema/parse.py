@@ -35,7 +35,7 @@ _FIRST = 100
 
 
 def infer_kind(values: pa.Array) -> tuple[Kind, str]:
-    """Infer a column's kind from its distinct values (null where missing), with the reason.
+    """Infer a column's kind from its distinct values (null if missing), with the reason.
 
     Examples
     --------
@@ -202,7 +202,7 @@ MARKERS: tuple[str, ...] = (
     "unknown", "unk", "missing", "not available", "not applicable", "not known", "not stated", "not specified",
     "no data", "n.a.", "k.a.", "keine angabe", "tbd", "#value!", "#null!", "(blank)", "(null)", "undefined",
 )  # fmt: skip
-"""Texts that often represent a missing value, in lower case. None of them counts as missing unless listed."""
+"""Texts that often represent a missing value, in lowercase. None of them counts as missing unless listed."""
 
 _NUMBER = r"[+-]?\d+([.,]\d+)*"
 _SHAPES: tuple[tuple[str, str, str], ...] = (

@@ -7,12 +7,11 @@ Rules:
   spellings of the same number.
 * Surrounding blanks belong to nominal and ordinal values; they are ignored when numbers and dates are read, where a
   blank cell is missing.
-* Without a given kind: number columns are numeric, dates and timestamps are dates, Booleans are nominal.
-Text is numeric if every value is a number and none has a leading zero (``01234`` is a code), a date if every
-value is an unambiguous one (see ``numbers`` and ``dates``), else nominal. With an ``order``, the
-column is ordinal.
-* Numbers are int64 if all of them are whole (exact to 64 bits), else float64. Dates are calendar dates in their own
-  time zone; the time of day is dropped.
+* Without a given kind: number columns are numeric, dates and timestamps are dates, Booleans are nominal. Text is
+numeric if every value is a number and none has a leading zero (``01234`` is a code), a date if every value is an
+unambiguous one (see ``numbers`` and ``dates``), otherwise nominal. With an ``order``, the column is ordinal.
+* Numbers are int64 if all of them are whole (exact to 64 bits), otherwise float64. Dates are calendar dates in their
+  own time zone; the time of day is dropped.
 * Values are parsed once per distinct value, never per row.
 """
 
@@ -246,7 +245,7 @@ def _without_missing(values: pa.Array, tokens: Sequence[str]) -> pa.Array:
 
 
 def _canonical(tokens: Sequence[str], type_: pa.DataType) -> list[str]:
-    """Return how listed numbers look as numbers, so that ``-999.0`` also finds -999."""
+    """Return the listed numbers in normalized form, so that ``-999.0`` also matches -999."""
     if not (pa.types.is_integer(type_) or pa.types.is_floating(type_) or pa.types.is_decimal(type_)):
         return []
     numbers = []

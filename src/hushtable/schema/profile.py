@@ -110,7 +110,7 @@ class Profile:
     all_subsets : bool
         Whether every subset of up to three columns was counted, rather than the most revealing ones.
     entity : str
-        The identifier that seems to identify each row's person, if people have several rows; else ``""``.
+        The identifier that seems to identify each row's person, if people have several rows; otherwise ``""``.
     """
 
     rows: int
@@ -255,7 +255,7 @@ def profile(
 
 
 def _entity(columns: Sequence[ColumnProfile], rows: int, duplicates: int) -> str:
-    """Return the key of a person, else an official number, that several distinct rows share."""
+    """Return the key of a person, or otherwise an official number, that several distinct rows share."""
     for wanted in (is_person_key, lambda name: name_hint(name, DIRECT) == "an official number"):
         for column in columns:
             repeated = 1 < column.distinct < rows - duplicates
@@ -442,7 +442,7 @@ def _markers(column: Prepared) -> dict[str, int]:
 
 
 def _sentinels(column: Prepared) -> dict[str, int]:
-    """Return whole numbers of the usual shape at an end of the range, further from the rest than the rest is wide."""
+    """Return codes such as -999 at an end of the range whose distance from the other numbers exceeds their range."""
     numbers = column.values.to_numpy()
     counts = column.counts()
     found: dict[str, int] = {}

@@ -121,7 +121,7 @@ def unique_shares(
 
 
 def _extensions(parents: list[tuple[int, ...]], n: int, room: int, *, last: bool) -> list[tuple[int, ...]]:
-    """Return subsets with one more column: all of them if the limit permits, else those of the first parents.
+    """Return subsets with one more column: all of them if the limit permits, otherwise those of the first parents.
 
     Unless this is the last size, half of the remaining limit is kept for larger subsets.
     """

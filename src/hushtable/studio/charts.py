@@ -1,4 +1,4 @@
-"""Charts as SVG text: no script, no library, nothing fetched; each has a text for those who cannot see it.
+"""Charts as SVG text: no script, no library, nothing fetched; each has a text alternative for screen readers.
 
 Charts of distributions and attacks come from the report. Charts with two axes have numbers on both, and are drawn once
 for wide windows and once for narrow ones, since text that shrinks with its drawing cannot be read.
@@ -54,7 +54,7 @@ def _axes(
     names: tuple[str, str],
     left: int = _LEFT,
 ) -> list[str]:
-    """Both axes with their names, and a line and a number at each of the given positions."""
+    """Draw both axes with their names, and a line and a number at each of the given positions."""
     base, right = height - _BOTTOM, width - _RIGHT
     parts = []
     last = -math.inf
@@ -154,7 +154,7 @@ def lattice(
     picked: int | None = None,
     current: int | None = None,
 ) -> str:
-    """Solutions by the number of people they leave out and the amount of generalization.
+    """Solutions by the number of people that they suppress and the amount of generalization.
 
     Those that satisfy the models are filled circles, the others empty squares.
 
@@ -216,7 +216,7 @@ def _node(i: int, node: dict[str, Any], x: float, y: float, size: int, *, ringed
 
 
 def _apart(places: Sequence[tuple[float, float]], size: int, room: float, right: float) -> list[tuple[float, float]]:
-    """Move marks that would cover another one above or below their row, then to the side, as far as there is space.
+    """Move marks that would cover another one above or below their row, then to the side, if there is space.
 
     Examples
     --------

@@ -40,7 +40,7 @@ def check_grid(policy: Policy, grid: Mapping[str, Any]) -> int:
 
 
 def _written(lists: Mapping[str, Any]) -> int:
-    """Upper bound on the number of settings: a list may also be one value of a parameter that takes lists."""
+    """Upper bound on the number of settings: a list may also be one value of a parameter that accepts lists."""
     several = 1
     for values in lists.values():
         several *= len(values)

@@ -21,13 +21,13 @@ def summary(known: type[Parametrised]) -> str:
 
 
 def explanation(known: type[Parametrised]) -> str:
-    """Return the full explanation of a class for people: its text and its module's definition, without code."""
+    """Return the full explanation of a class for users: its text and its module's definition, without code."""
     parts = [_prose(inspect.getdoc(known) or ""), _prose(getattr(inspect.getmodule(known), "__doc__", None) or "")]
     return "\n\n".join(part for part in parts if part)
 
 
 def _prose(text: str) -> str:
-    """Return the text before the first section of parameters or examples; references stay."""
+    """Return the text before the first section of parameters or examples; references are kept."""
     lines = inspect.cleandoc(text).replace("``", "").splitlines()
     kept: list[str] = []
     skipping = False

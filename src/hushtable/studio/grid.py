@@ -48,7 +48,7 @@ class GridState:
     sparks : sequence of sequence of float
         Heights of the small bars of each column, from 0 to 1.
     sizes : mapping
-        Number of labels on each level of a hierarchy, by column, as far as known.
+        Number of labels on each level of a hierarchy, by column, if known.
     losses : mapping
         Loss of each column in the last release, from 0 to 1.
     adds : mapping

@@ -14,7 +14,7 @@ from hushtable.studio.projects import Project
 
 
 def policy_of(project: Project, document: Mapping[str, Any] | None = None) -> Policy | Any:
-    """Return the project's policy, or another one for its data; of linked tables a ``LinkedPolicy``.
+    """Return the project's policy, or another one for its data; for linked tables, a ``LinkedPolicy``.
 
     Raises
     ------
@@ -28,7 +28,7 @@ def policy_of(project: Project, document: Mapping[str, Any] | None = None) -> Po
 
 
 def confined_linked(project: Project, policy: LinkedPolicy, base: Path | None = None) -> LinkedPolicy:
-    """Return a policy of linked tables with its files looked for among the project's own, or in a folder, alone."""
+    """Return a policy of linked tables that looks for its files only among the project's own, or in a folder."""
     base = base or project.folder / "files"
     policy = policy.based_in(base)
     _check_files(inside(base, file) for file in linked_files(policy))
@@ -56,7 +56,7 @@ def _check_files(paths: Iterable[Path]) -> None:
 
 
 def confined(project: Project, policy: Policy) -> Policy:
-    """Return the policy with its files looked for among those uploaded to the project, and nowhere else.
+    """Return the policy, which looks for its files only among those uploaded to the project.
 
     A ledger is refused: no project has one, and a missing ledger counts as empty, so that the release would not be
     compared with earlier ones.

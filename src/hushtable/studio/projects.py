@@ -1,4 +1,7 @@
-"""Projects: a folder each, with the data, the policy and the runs. The policy file holds all of the user's choices."""
+"""Projects: each has a folder with the data, the policy and the runs.
+
+The policy file holds all of the user's choices.
+"""
 
 from __future__ import annotations
 
@@ -81,7 +84,7 @@ class Project:
         return self.folder / "data" / "tables"
 
     def one_table(self) -> None:
-        """Refuse what is for one table, where the project has linked ones."""
+        """Refuse what is for one table if the project has linked tables."""
         if self.linked:
             raise UsageError(
                 "This is for one table, and the project has linked tables.",

@@ -28,7 +28,7 @@ class NewProject(_Body):
 
 
 class ProjectChange(_Body):
-    """A new name or limit for a project; omitted fields stay."""
+    """A new name or limit for a project; omitted fields stay unchanged."""
 
     name: Annotated[str | None, Field(min_length=1, max_length=80)] = None
     """its title"""
@@ -92,7 +92,7 @@ class PolicyBody(_Body):
 
 
 class ColumnChange(_Body):
-    """New settings of a column; omitted settings stay, null removes one."""
+    """New settings of a column; omitted settings stay unchanged; null removes one."""
 
     role: str | None = None
     kind: str | None = None

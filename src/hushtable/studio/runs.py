@@ -1,4 +1,4 @@
-"""Runs: a folder each below the project, with the release and the data that the pages show."""
+"""Runs: each has a folder in the project, with the release and the data that the pages show."""
 
 from __future__ import annotations
 

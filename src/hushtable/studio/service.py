@@ -354,7 +354,7 @@ class Studio:
         return self.jobs.submit(project.id, "attack", {"run": number, "names": wanted})
 
     def attacks(self, project: Project) -> dict[str, str]:
-        """Return the attacks that a project's releases can be put to, with what each is."""
+        """Return the attacks that can be run on a project's releases, with a description of each."""
         if project.linked:
             return {name: known.summary for name, known in ATTACKS.items()}
         return {name: summary(known) for name, known in registry.attacks.items()}

@@ -322,7 +322,7 @@ class T:
     AS_WAS = "original"
     AS_IS = "released"
     DISTRIBUTIONS = "Each column before and after"
-    DISTRIBUTIONS_TEXT = "As in the evidence report, on one scale; columns with the greatest loss come first."
+    DISTRIBUTIONS_TEXT = "As in the evidence report, on one scale; columns with the largest loss come first."
     ALL_COLUMNS = "all, paged"
     COLUMNS_OF = "Columns {first:,} to {last:,} of {total:,}"
     BEFORE = "before"

@@ -124,7 +124,7 @@ def check_limit(given: int | None) -> int | None:
         raise UsageError(
             f"The limit must be from 1 to {most or 2**20} MiB.",
             code="unpacked",
-            hint=f"{UNPACKED} sets the most that this studio allows." if most else "",
+            hint=f"{UNPACKED} sets the maximum that this studio allows." if most else "",
         )
     return given
 
@@ -136,7 +136,7 @@ def _most() -> int | None:
         return None
     if not given.isdecimal() or not int(given):
         raise UsageError(
-            f"{UNPACKED} must be a whole number of MiB from 1 up.", code="unpacked", hint="Correct or unset it."
+            f"{UNPACKED} must be a whole number of MiB, at least 1.", code="unpacked", hint="Correct or unset it."
         )
     return int(given)
 

@@ -46,7 +46,7 @@ class Reporter:
 
 
 class _Compiling(logging.Handler):
-    """Tells the user of a job about the kernels' messages, such as that they are being compiled."""
+    """Shows the kernels' messages to the user of a job, for example that kernels are being compiled."""
 
     def __init__(self, store: Store, job: Job) -> None:
         super().__init__(logging.WARNING)

@@ -27,7 +27,7 @@ from hushtable.table.plan import ColumnPlan, Extra, TablePlan, check_columns
 from hushtable.table.ranks import rest_rank, with_spellings
 
 _MANY = 1 << 18
-"""Number of rows from which columns are encoded on all cores."""
+"""Number of rows at which columns are encoded on all cores."""
 
 
 def no_rows() -> DataError:
@@ -57,7 +57,7 @@ def encode(
     exact : bool
         Whether quasi-identifiers are published unchanged, so that spelling distinguishes rows.
     times : int64 array, optional
-        How many records each row stands for, in a table without people, population and background.
+        Number of records that each row represents, in a table without people, population and background.
 
     Raises
     ------
@@ -361,8 +361,7 @@ def check_inferred_kinds(table: EncodedTable, plan: TablePlan, rows: IntArray) -
 
     Raises
     ------
-    DataError
-        If the published values alone have another kind. The remedy is to declare it.
+    DataError If the published values alone have a different kind. The remedy is to declare it.
     """
     if len(rows) == table.n_sample:
         return
@@ -373,13 +372,13 @@ def check_inferred_kinds(table: EncodedTable, plan: TablePlan, rows: IntArray) -
 
 
 def is_inferred(column: QuasiColumn | SensitiveColumn, plan: TablePlan) -> bool:
-    """Whether a kind may depend on a few values: numbers and dates stay such if some of them are removed."""
+    """Whether a kind may depend on a few values: numbers and dates remain so if some of them are removed."""
     declared = next(c for c in plan.columns if c.name == column.name)
     return declared.kind is None and not declared.order and column.coded.kind is Kind.NOMINAL
 
 
 def check_inferred_kind(column: QuasiColumn | SensitiveColumn, codes: AnyArray) -> None:
-    """Refuse a nominal column whose published codes have another kind; see ``check_inferred_kinds``."""
+    """Refuse a nominal column whose published codes have a different kind; see ``check_inferred_kinds``."""
     used = np.unique(codes).astype(np.int64) - int(column.coded.missing)
     kind, _ = infer_kind(column.coded.values.take(pa.array(used[used >= 0])))
     if kind is not Kind.NOMINAL:
@@ -387,6 +386,6 @@ def check_inferred_kind(column: QuasiColumn | SensitiveColumn, codes: AnyArray) 
             f"Column {column.name!r} is read as text only because of suppressed records: all its published values are "
             f"of kind {kind}. The release would show that.",
             code="kind-of-suppressed",
-            hint=f"Declare 'kind: nominal' or 'kind: {kind}' for it in the policy, and list what is no value under "
-            "'missing_values'.",
+            hint=f"Declare 'kind: nominal' or 'kind: {kind}' for it in the policy, and list texts that are not values "
+            "under 'missing_values'.",
         )

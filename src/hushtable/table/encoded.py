@@ -1,7 +1,7 @@
 """The encoded table: small integer codes and look-up arrays, the only form of the data that algorithms see.
 
 Memory: the smallest unsigned integers that fit, column by column; a table with eight quasi-identifiers and one
-sensitive column of at most 256 values each takes 9 bytes a row. Rows of a population table and of an adversary's
+sensitive column of at most 256 values each takes 9 bytes per row. Rows of a population table and of an adversary's
 background table follow the sample's rows with weight 0, so that they take part in grouping.
 """
 
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from hushtable.table.survey import Survey
 
 MOST_COMBINATIONS = 2**26
-"""Most combinations of values of joint columns: counts are stored for every combination, occurring or not."""
+"""Maximum number of combinations of values of joint columns, all of which are counted, occurring or not."""
 
 
 @dataclass(frozen=True)
@@ -86,7 +86,7 @@ class EncodedTable:
 
     @property
     def bytes_per_row(self) -> int:
-        """Bytes of codes that one row takes."""
+        """Number of bytes that the codes of one row take."""
         return sum(c.codes.itemsize for c in self.quasi) + sum(c.codes.itemsize for c in self.sensitive)
 
     @property
@@ -140,7 +140,7 @@ class EncodedTable:
         Returns
         -------
         of_row, first, units
-            The combination of every row, numbered in canonical order; a row that carries each; its weight in units.
+            The combination of every row, numbered in canonical order; a row that has each; its weight in units.
         """
         if keys not in self._collapsed:
             from hushtable.kernels.collapse import collapse_rows
@@ -153,7 +153,7 @@ class EncodedTable:
 
     @cached_property
     def derived(self) -> dict[Hashable, Any]:
-        """Cache of results computed from the table, by keys of their authors."""
+        """Cache of results computed from the table, by keys that their callers choose."""
         return {}
 
     @cached_property

@@ -25,7 +25,7 @@ from hushtable.table.encoded import EncodedTable
 from hushtable.table.plan import Extra
 
 MOST_COMBINATIONS = 50_000
-"""Most distinct combinations of quasi-identifiers to compare with each other."""
+"""Maximum number of distinct combinations of quasi-identifiers to compare with each other."""
 
 _CHUNK = 1 << 22
 _SMALL = 1 << 20
@@ -40,7 +40,7 @@ class Estimate:
     of_row : int64 array
         The combination of quasi-identifiers of every row of the sample.
     first : int64 array
-        A row that carries each combination.
+        A row with each combination.
     people : float array
         People with each combination.
     prior : float array
@@ -54,7 +54,7 @@ class Estimate:
 
 
 def _distances(coded: Coded, mine: IntArray, theirs: IntArray) -> FloatArray:
-    """Distances of each of my codes from all of theirs."""
+    """Distances of each code of one set from all codes of another."""
     if coded.kind.ordered:
         first, number = int(coded.missing), np.arange(coded.size)
         known = scaled_numbers(coded)
@@ -71,7 +71,7 @@ def _distances(coded: Coded, mine: IntArray, theirs: IntArray) -> FloatArray:
 
 
 def kernel_weights(coded: Coded, mine: IntArray, theirs: IntArray, bandwidth: float) -> FloatArray:
-    """Return Epanechnikov's weight of each of their codes for each of mine, up to a factor.
+    """Return Epanechnikov's weight of each code of the second set for each code of the first, up to a factor.
 
     Examples
     --------

@@ -1,6 +1,6 @@
 """The formulas of losses, each written once: measures, objectives, refinement and clusters all use these.
 
-NCP, Prec, Wang's loss and the bits of non-uniform entropy charge single cells, by what they cover of their column's
+NCP, Prec, Wang's loss and the bits of non-uniform entropy charge individual cells by what they cover of their column's
 hierarchy. The geometric loss combines the NCP of columns. Discernibility and the average class size depend on the sizes
 of classes only.
 """
@@ -35,7 +35,7 @@ def ncp(coded: Coded, leaves: IntArray, weight: float | FloatArray = 1.0) -> Flo
 
 
 def ncp_of_leaf(coded: Coded, weight: float = 1.0) -> float:
-    """Return the increase of a cell's NCP for each further leaf that it covers."""
+    """Return the increase of a cell's NCP for each additional leaf that it covers."""
     return float(ncp(coded, np.array(2), weight))
 
 

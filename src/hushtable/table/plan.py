@@ -138,7 +138,7 @@ def column_errors(names: list[str], plan: TablePlan) -> Iterator[PolicyError]:
     >>> plan = TablePlan((ColumnPlan("agee", Role.QUASI),))
     >>> for error in column_errors(["age"], plan):
     ...     print(error)
-    These columns have no role in the policy: 'age'. Give each one: identifier, quasi, sensitive, insensitive,
+    These columns have no role in the policy: 'age'. Assign a role: identifier, quasi, sensitive, insensitive,
     weight, cluster or drop.
     The policy names columns that the table does not have: 'agee'. Did you mean 'age' instead of 'agee'?
     """
@@ -149,7 +149,7 @@ def column_errors(names: list[str], plan: TablePlan) -> Iterator[PolicyError]:
         yield PolicyError(
             f"These columns have no role in the policy: {', '.join(map(repr, unassigned))}.",
             code="unassigned-columns",
-            hint="Give each one: identifier, quasi, sensitive, insensitive, weight, cluster or drop.",
+            hint="Assign a role: identifier, quasi, sensitive, insensitive, weight, cluster or drop.",
         )
     if absent:
         near = {name: difflib.get_close_matches(name, unassigned, n=1) for name in absent}

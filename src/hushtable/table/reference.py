@@ -82,7 +82,7 @@ class Attribute:
         categories: npt.ArrayLike | None = None,
         levels: Sequence[npt.ArrayLike] = (),
     ) -> Attribute:
-        """Build by hand, for tests and examples."""
+        """Build from plain arrays, for tests and examples."""
         cats = None if categories is None else np.asarray(categories, dtype=np.int64)
         return cls(
             key=(name,),
@@ -132,7 +132,7 @@ class Attribute:
             )
 
     def with_further(self, n: int) -> Attribute:
-        """Return the column with ``n`` further values, each once, about which nothing is known.
+        """Return the column with ``n`` additional values, each once, about which nothing is known.
 
         They come last in the order of values, directly below the root of a hierarchy, and in the most sensitive
         category.
@@ -232,7 +232,7 @@ class Reference:
 
     @classmethod
     def of(cls, people: int, *attributes: Attribute) -> Reference:
-        """Build by hand, for tests and examples."""
+        """Build from plain arrays, for tests and examples."""
         return cls(people, attributes={a.key: a for a in attributes})
 
     @property
@@ -245,7 +245,7 @@ class Reference:
         return self.attributes[key]
 
     def whole(self) -> GroupStats:
-        """The whole table as one group, the end of all merging."""
+        """The whole table as one group, the result of merging everything."""
         histograms = {}
         for key, a in self.attributes.items():
             present = np.flatnonzero(a.units)

@@ -106,11 +106,11 @@ class Histogram:
         return self._reduce(np.add, entries, 0.0)
 
     def max(self, entries: npt.NDArray[np.generic], empty: float = 0.0) -> FloatArray:
-        """Return the greatest of the entries' numbers in each group."""
+        """Return the largest of the entries' numbers in each group."""
         return self._reduce(np.maximum, entries, empty)
 
     def min(self, entries: npt.NDArray[np.generic], empty: float = 0.0) -> FloatArray:
-        """Return the least of the entries' numbers in each group."""
+        """Return the smallest of the entries' numbers in each group."""
         return self._reduce(np.minimum, entries, empty)
 
     def _reduce(self, ufunc: np.ufunc, entries: npt.NDArray[np.generic], empty: float) -> FloatArray:
@@ -157,7 +157,7 @@ class Histogram:
         return Histogram(offsets, self.values[index], self.units[index], self.unit)
 
     def merge(self, labels: IntArray, n_groups: int) -> Histogram:
-        """Add up groups that carry the same label; label -1 drops a group."""
+        """Add up groups that have the same label; label -1 drops a group."""
         owner = labels[self.groups]
         keep = owner >= 0
         return Histogram.from_pairs(owner[keep], self.values[keep], self.units[keep], n_groups, self.unit)
@@ -220,7 +220,7 @@ class GroupStats:
 
     @classmethod
     def of(cls, sizes: npt.ArrayLike, **histograms: npt.ArrayLike) -> GroupStats:
-        """Build by hand: whole sizes, and a dense counts matrix per column (for tests and examples)."""
+        """Build from plain arrays: whole sizes, and a dense counts matrix per column (for tests and examples)."""
         return cls(
             np.asarray(sizes, dtype=np.int64),
             histograms={(name,): Histogram.dense(m) for name, m in histograms.items()},
@@ -261,7 +261,7 @@ class GroupStats:
         )
 
     def merge(self, labels: npt.ArrayLike, n_groups: int) -> GroupStats:
-        """Add up the groups that carry the same label; label -1 drops a group. The cells of the unions are unknown."""
+        """Add up the groups that have the same label; label -1 drops a group. The cells of the unions are unknown."""
         owner = np.asarray(labels, dtype=np.int64)
         return replace(
             self,

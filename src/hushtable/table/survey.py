@@ -140,7 +140,7 @@ def _households(table: pa.Table, name: str, plan: TablePlan) -> IntArray:
         raise DataError(
             f"Column {name!r} does not name the household of {counted(prepared.missing, 'record', 'records')}.",
             code="missing-household",
-            hint="Fill the column: people who live alone get a household of their own.",
+            hint="Fill the column: people who live alone get a separate household.",
         )
     households = prepared.codes().astype(np.int64)
     sizes = np.bincount(households)

@@ -61,7 +61,7 @@ def _split(text: str) -> list[str]:
 
 
 def covered(cell: Any, column: QuasiColumn, *, nodes: bool = False) -> set[int] | None:
-    """Return the codes that a cell may stand for, or None for a midpoint, which does not show its range.
+    """Return the codes that a cell may represent, or None for a midpoint, which does not show its range.
 
     Parameters
     ----------

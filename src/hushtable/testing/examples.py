@@ -1,8 +1,9 @@
 """Models with parameters drawn from the declarations of their classes.
 
 There is no list of models here: a parameter's type and constraints say which values to try, and combinations that the
-class or the table refuses with a ``UsageError`` are skipped. A required text is taken for a column, a mapping or a list
-of texts for values of the model's column. To check a plug-in whose parameters cannot be drawn this way, pass instances.
+class or the table refuses with a ``UsageError`` are skipped. Required text is treated as a column, and a mapping or a
+list of texts as values of the model's column. To check a plug-in whose parameters cannot be drawn this way, pass
+instances.
 """
 
 from __future__ import annotations
@@ -34,10 +35,10 @@ def model_examples(
     Parameters
     ----------
     model : class or instance
-        An instance is its only example.
+        If an instance is given, it is the only example.
     case : Case
     limit : int
-        The most examples to return.
+        Maximum number of examples.
     feasible : bool, optional
         Whether the whole table as one class must satisfy them. Defaults to both, satisfied ones first.
 
@@ -89,7 +90,7 @@ def _draw(model: type[PrivacyModel], case: Case, draw: int) -> PrivacyModel | No
 
 
 def _verdict(model: PrivacyModel, case: Case) -> bool | None:
-    """Whether the whole table satisfies the model; None if the model does not fit the table's columns."""
+    """Whether the whole table satisfies the model; None if the model does not suit the table's columns."""
     try:
         bound = case.bound([model])
         encoded = case.encoded([model])

@@ -88,7 +88,7 @@ def check_cells(cells: Cells, seed: int = 0) -> None:
     require(np.array_equal(size - 1 - inside[:, ::-1].argmax(axis=1), high), "a cell states a wrong last leaf")
     require(cells.has_holes or (inside.sum(axis=1) == high - low + 1).all(), "a cell denies that it has holes")
     weights = rng.integers(seed, "weights", size, 0, 9)
-    require(np.array_equal(cells.covered(weights), inside @ weights), "what a cell covers is added up wrongly")
+    require(np.array_equal(cells.covered(weights), inside @ weights), "the leaves that a cell covers are counted wrong")
     for h, level in enumerate(cells.column.coded.levels):
         nodes = [set(level[row].tolist()) for row, height in zip(inside, cells.height, strict=True) if height == h]
         require(all(len(node) == 1 for node in nodes), "the lowest node above a cell does not cover it")
@@ -98,7 +98,9 @@ def check_cells(cells: Cells, seed: int = 0) -> None:
         require(cells.said(g), "a cell does not describe itself")
     some = np.array([n - 1, 0])
     taken = cells.take(some)
-    require(taken.labels() == cells.labels().take(some) or not cells.tells_bounds, "a subset of cells has other labels")
+    require(
+        taken.labels() == cells.labels().take(some) or not cells.tells_bounds, "a subset of cells has different labels"
+    )
     copied = pickle.loads(pickle.dumps(cells))  # noqa: S301 - our own bytes
     require(copied.labels() == cells.labels(), "cells change when they are pickled")
 
@@ -117,4 +119,4 @@ def _check_texts(cells: Cells, inside: BoolArray) -> None:
     column = cells.column
     for text, row in zip(texts, inside, strict=True):
         found = covered(text, replace(column), nodes=cells.at_nodes) if cells.tells_bounds else None
-        require(found is None or found == set(np.flatnonzero(row).tolist()), "a text and its cell differ")
+        require(found is None or found == set(np.flatnonzero(row).tolist()), "a cell and its text differ")

@@ -39,7 +39,7 @@ def check_guard(
     guard : class or instance
         A class is built with its default parameters.
     algorithms, models : sequence of str, optional
-        Some of those registered.
+        Some of the registered ones.
     seed : int
         Seed of the first table.
 
@@ -66,7 +66,7 @@ def check_guard(
         case = random_case(seed + i, _ROWS, cells=cells, entity=(seed + i) % 3 == 2).suited(algorithm)
         for example in model_examples(model, case, 1):
             done[check_guarded(built, [example], algorithm, case, suppression=0.1 * (i % 2)).value] += 1
-    require(done[Answer.RELEASED.value], f"{built.name} never gave a release; choose algorithms that it can guard")
+    require(done[Answer.RELEASED.value], f"{built.name} never allowed a release; choose algorithms that it can guard")
     return done
 
 
@@ -87,7 +87,9 @@ def check_guarded(
     try:
         plan = replace(plan, guards=(guard,))
     except IncompatibleError as error:
-        require(guard.name in error.message and error.hint, f"{guard.name} refuses without its name or a remedy")
+        require(
+            guard.name in error.message and error.hint, f"{guard.name} refuses without stating its name or a remedy"
+        )
         return Answer.INCOMPATIBLE
     answer, release = _attempt(case.table, plan)
     shuffled = pa.array(np.argsort(rng.bits(case.seed, "disorder", case.table.num_rows), kind="stable"))

@@ -75,7 +75,7 @@ _HIERARCHIES: dict[str, tuple[Hierarchy | None, ...]] = {
 
 
 def with_hierarchies(case: Case, turn: int) -> Case:
-    """Return a case with other hierarchies, and with numbers and dates as text, as in files.
+    """Return a case with different hierarchies, and with numbers and dates as text, as in files.
 
     The hierarchies rotate through all kinds; the policy's own taxonomies stay in half of the cases.
     """
@@ -111,7 +111,7 @@ Change = Callable[[Case, Decisions, int], tuple[pa.Table, IntArray]]
 
 
 def _other_values(case: Case, decisions: Decisions, seed: int) -> tuple[pa.Table, IntArray]:
-    """Suppressed records have other values in every column."""
+    """Suppressed records have different values in every column."""
     return _rewritten(case, decisions, seed, lambda column: True), np.arange(case.table.num_rows)
 
 
@@ -141,21 +141,21 @@ def _of_same_people(case: Case, table: pa.Table) -> pa.Table:
 
 
 def _of_other_people(case: Case, table: pa.Table, rows: IntArray) -> bool:
-    """Whether records belong to other people.
+    """Whether records belong to different people.
 
-    Other records of a person then have other weights, so models may need other groups.
+    A person's other records then have different weights, so models may need different groups.
     """
     name = case.columns.entity
     return name is not None and not table.column(name).equals(case.table.column(name).take(pa.array(rows)))
 
 
 def _other_rest(case: Case, decisions: Decisions, seed: int) -> tuple[pa.Table, IntArray]:
-    """Suppressed records have other names, notes and sensitive values; their quasi-identifiers stay."""
+    """Suppressed records have different names, notes and sensitive values; their quasi-identifiers stay the same."""
     return _rewritten(case, decisions, seed, lambda c: c.role is not Role.QUASI), np.arange(case.table.num_rows)
 
 
 def _other_order(case: Case, decisions: Decisions, seed: int) -> tuple[pa.Table, IntArray]:
-    """The rows are in another order."""
+    """The rows are in a different order."""
     order = np.argsort(rng.uniform(seed, "order", case.table.num_rows), kind="stable").astype(np.int64)
     return case.table.take(pa.array(order)), order
 
@@ -189,7 +189,7 @@ def _other_originals(case: Case, decisions: Decisions, seed: int) -> tuple[pa.Ta
 
 
 def _at_once(case: Case, decisions: Decisions, seed: int) -> tuple[pa.Table, IntArray]:
-    """Other values in suppressed records, other owners of the originals, and another order."""
+    """Different values in suppressed records, different owners of the originals, and a different order."""
     for change in (_other_owners, _other_values):
         case = replace(case, table=_of_same_people(case, change(case, decisions, seed)[0]))
     return _other_order(case, decisions, seed)
@@ -396,7 +396,7 @@ def check_interference(
         if may_show and not _same_rows(before, after):
             done["other rows"] += 1
             continue
-        require(sorted(before) == sorted(after), f"{algorithm.name}: {what}: other files are written")
+        require(sorted(before) == sorted(after), f"{algorithm.name}: {what}: different files are written")
         for name, content in before.items():
             require(
                 content == after[name],
@@ -408,7 +408,7 @@ def check_interference(
 
 
 def _same_rows(before: Files, after: Files) -> bool:
-    """Whether the same rows are published, and equally many suppressed."""
+    """Whether the same rows are published, and the same number suppressed."""
     return all(_shown(name, content) == _shown(name, after.get(name)) for name, content in before.items())
 
 

@@ -85,7 +85,7 @@ def guesses(models: Sequence[PrivacyModel], algorithm: Algorithm, case: Case, *,
         result = KnownAlgorithm(worlds=worlds - worlds // 4 * tossed, on="disease").run(view)
         tried, same = exchanges(view, worlds // 4) if tossed else (0, 0)
     except UsageError as error:
-        raise AssertionError(f"{algorithm.name} does not make its own release again: {error}") from error
+        raise AssertionError(f"{algorithm.name} does not reproduce its own release: {error}") from error
     right, promised = result.successes, result.baseline * result.targets
     openly = result.counts["right by the published shares alone, expected"] * result.targets
     return Guesses(1, result.targets, right, promised, openly, tried, same)

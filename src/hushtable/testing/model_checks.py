@@ -109,7 +109,9 @@ def check_score(model: PrivacyModel, case: Case) -> int:
         for groups in ground.tables:
             stats = ground.stats(groups)
             score, good = member.score(stats, reference), member.satisfied(stats, reference)
-            require(score.shape == (len(groups),), f"{member.name}: one score per group, not {score.shape}")
+            require(
+                score.shape == (len(groups),), f"{member.name}: there must be one score per group, not {score.shape}"
+            )
             require(not np.isnan(score).any(), f"{member.name}: a score is NaN")
             expected = compare(score, member.sense, member.bound)
             require(np.array_equal(good, expected), f"{member.name}: satisfied is not score {member.sense} bound")
@@ -129,9 +131,9 @@ def check_score(model: PrivacyModel, case: Case) -> int:
                 require(alone == good.tolist(), f"{member.name}: groups influence each other's verdict")
             tried += len(groups)
         single = [bool(ground.good_tables([groups])[0]) for groups in ground.tables]
-        require(single == ground.good_tables(ground.tables).tolist(), f"{member.name}: candidate tables mix")
+        require(single == ground.good_tables(ground.tables).tolist(), f"{member.name}: candidate tables are mixed up")
         nothing = ground.stats(ground.tables[0]).take(np.zeros(0, dtype=np.int64))
-        require(member.score(nothing, reference).shape == (0,), f"{member.name}: a score without groups")
+        require(member.score(nothing, reference).shape == (0,), f"{member.name}: there is a score without groups")
     return tried
 
 
@@ -147,7 +149,7 @@ def check_root(model: PrivacyModel, case: Case) -> int:
             require((reason is None) == root, f"{member}: feasible and the whole table as one group disagree")
         if reason is not None:
             require(not root, f"{member}: called infeasible, but the whole table as one group satisfies it")
-            require(reason.message and reason.hint, f"{member}: infeasible without a reason or a hint")
+            require(reason.message and reason.hint, f"{member}: infeasible without stating a reason or a hint")
             said = str(reason)
             names = [p.name for p in member.params() if p.name != "on"]
             require(any(name in said or name.removesuffix("s") in said for name in names),
@@ -165,8 +167,13 @@ def check_all_of(models: Sequence[PrivacyModel], case: Case) -> int:
     for groups in ground.tables:
         stats = ground.stats(groups)
         each = [m.satisfied(stats, reference) for m in bound.members]
-        require(np.array_equal(bound.satisfied(stats, reference), np.all(each, axis=0)), f"{bound}: not all members")
-        require(np.array_equal(bound.score(stats, reference), np.sum(each, axis=0)), f"{bound}: score is no count")
+        require(
+            np.array_equal(bound.satisfied(stats, reference), np.all(each, axis=0)),
+            f"{bound}: some members are missing",
+        )
+        require(
+            np.array_equal(bound.score(stats, reference), np.sum(each, axis=0)), f"{bound}: the score is not a count"
+        )
         tables = [bool(m.table_satisfied(stats, reference)[0]) for m in bound.members]
         require(bool(bound.table_satisfied(stats, reference)[0]) == all(tables), f"{bound}: table verdict")
         tried += len(groups)
@@ -175,7 +182,7 @@ def check_all_of(models: Sequence[PrivacyModel], case: Case) -> int:
     require(bound.min_group_size() == max(m.min_group_size() for m in bound.members), f"{bound}: min_group_size")
     for part in (True, False):
         members = bound.part(table_level=part).members
-        require(all(m.table_level is part for m in members), f"{bound}: part mixes levels")
+        require(all(m.table_level is part for m in members), f"{bound}: a part mixes levels")
     require(isinstance(bound, AllOf), "models are bound to an AllOf")
     return tried
 

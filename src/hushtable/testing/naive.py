@@ -69,7 +69,7 @@ class _Recount:
         return [self.encoded.unit // rows_of[p] for p in person]
 
     def covers(self, key: _Cells, record: tuple[Any, ...]) -> bool:
-        """Whether the cells of a class may stand for a record."""
+        """Whether the cells of a class may represent a record."""
         for j, (cell, value) in enumerate(zip(key[: len(record)], record, strict=True)):
             if (j, cell) not in self.cover:
                 column = self.encoded.quasi[j]

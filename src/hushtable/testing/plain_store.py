@@ -31,7 +31,7 @@ def _ints(values: Sequence[int]) -> IntArray:
 
 
 def _some(table: EncodedTable, rows: IntArray, units: IntArray | None = None, *, ranked: bool = False) -> EncodedTable:
-    """Return some rows of a table, with other weights or, among equal ones, in this order."""
+    """Return some rows of a table, with different weights or, among equal ones, in this order."""
     own = table.row_units[rows] if len(table.row_units) else table.row_units
     return replace(
         table,
@@ -54,7 +54,7 @@ class PlainStore:
     driver : int
         Most combinations on the driver.
     most : int
-        Most records or combinations of a group in one task.
+        Maximum number of records or combinations of a group in one task.
 
     Attributes
     ----------
@@ -344,7 +344,7 @@ class PlainGroups:
     def finish(
         self, leaves: IntArray, closed: tuple[IntArray, BoolArray] | None, run: Callable[..., Partition]
     ) -> Partition:
-        """Divide the groups that are not leaves, one by one, and number all."""
+        """Divide the groups that are not leaves, one by one, and number all groups."""
         labels, n = np.full(self._table.n_rows, -1, dtype=np.int64), 0
         for group in leaves.tolist():
             labels[self._rows(group)], n = n, n + 1

@@ -44,12 +44,12 @@ def _checked(models: Sequence[PrivacyModel], algorithm: Algorithm, case: Case, s
     try:
         plan = case.plan(models, algorithm, suppression=suppression)
     except IncompatibleError as error:
-        require(error.message and error.hint, f"{algorithm.name} refuses without a reason or a remedy")
+        require(error.message and error.hint, f"{algorithm.name} refuses without stating a reason or a remedy")
         return Answer.INCOMPATIBLE
     try:
         release = local.run(case.table, plan)
     except (Infeasible, NotFound) as error:
-        require(error.message and error.hint, f"{algorithm.name} gives up without a reason or a remedy")
+        require(error.message and error.hint, f"{algorithm.name} gives up without stating a reason or a remedy")
         return Answer.INFEASIBLE if isinstance(error, Infeasible) else Answer.NOT_FOUND
     except DataError as error:
         if not refuses_unknown(error, case):
@@ -57,7 +57,7 @@ def _checked(models: Sequence[PrivacyModel], algorithm: Algorithm, case: Case, s
         return Answer.INCOMPATIBLE
     stats = recheck(case.table, plan, release)
     require(release.verification.ok, "a release was returned that its own verification rejects")
-    require(release.verification.classes == len(stats), "the verifier counts other classes than the cells show")
+    require(release.verification.classes == len(stats), "the verifier counts different classes than the cells show")
     return release
 
 
@@ -98,9 +98,10 @@ def check_infeasible(
 def check_missing(models: Sequence[PrivacyModel], algorithm: Algorithm, case: Case) -> Answer:
     """Missing values keep the meaning that the policy gives them.
 
-    ``error``: a table with gaps is refused, and the error names the column. ``own_category`` and ``wildcard``: every
-    record that is dropped because of gaps counts as suppressed, and a gap is published as a gap, as part of a set, or
-    as the root, never as a value. Published representatives are checked by ``check_release`` instead.
+    ``error``: a table with missing values is refused, and the error names the column. ``own_category`` and
+    ``wildcard``: every record that is dropped because of missing values counts as suppressed, and a missing value is
+    published as missing, as part of a set, or as the root, never as a value. Published representatives are checked by
+    ``check_release`` instead.
     """
     case = case.suited(algorithm)
     try:
@@ -112,14 +113,17 @@ def check_missing(models: Sequence[PrivacyModel], algorithm: Algorithm, case: Ca
         try:
             local.run(case.table, plan)
         except DataError as error:
-            require(any(repr(name) in error.message for name in gaps), "a gap was refused without naming its column")
-            require(error.hint, "a gap was refused without a remedy")
+            require(
+                any(repr(name) in error.message for name in gaps),
+                "a missing value was refused without naming its column",
+            )
+            require(error.hint, "a missing value was refused without a remedy")
             return Answer.INCOMPATIBLE
-        raise AssertionError("'missing: error' let a table with gaps pass")
+        raise AssertionError("'missing: error' let a table with missing values pass")
     release = _checked(models, algorithm, case, 0.0)
     if isinstance(release, Answer):
         return release
-    require(release.table.num_rows == case.table.num_rows, "records with gaps were dropped silently")
+    require(release.table.num_rows == case.table.num_rows, "records with missing values were dropped silently")
     if algorithm.recoding is not Recoding.CENTROID:
         _check_gaps(case.table, release)
     return Answer.RELEASED
@@ -132,4 +136,6 @@ def _check_gaps(source: pa.Table, release: Release) -> None:
         for value, cell in zip(raw, shown, strict=True):
             if value is None:
                 as_set = isinstance(cell, str) and cell.startswith("{") and "null" in cell
-                require(cell is None or cell == "*" or as_set, f"a gap of {column.name!r} is published as a value")
+                require(
+                    cell is None or cell == "*" or as_set, f"a missing value of {column.name!r} is published as a value"
+                )

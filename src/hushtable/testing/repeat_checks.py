@@ -150,8 +150,8 @@ def check_frames(
             require(first == got, f"{what} changes the answer: {first} and {got}")
             continue
         require(_texts(first.table) == _texts(got.table), f"{what} changes the release")
-        require(type(got.frame) is type(frame), f"{what}: the release is another kind of frame")
-        require(list(got.frame.columns) == first.table.column_names, f"{what}: other columns are published")
+        require(type(got.frame) is type(frame), f"{what}: the release is a different kind of frame")
+        require(list(got.frame.columns) == first.table.column_names, f"{what}: different columns are published")
         if hasattr(got.frame, "index"):
             require(list(got.frame.index) == list(range(len(got.frame))), f"{what}: the index reveals something")
     return first if isinstance(first, Answer) else Answer.RELEASED
@@ -194,10 +194,10 @@ def _check_found(found: Verification, release: Release, format: str) -> None:
     require(
         found.ok, f"a saved release ({format}) does not verify: {[e.sentence() for e in found.evidence if not e.ok]}"
     )
-    require(found.classes == release.verification.classes, f"a saved release ({format}) has other classes")
+    require(found.classes == release.verification.classes, f"a saved release ({format}) has different classes")
     for here, there in zip(found.evidence, release.verification.evidence, strict=True):
         close = np.isclose(here.achieved, there.achieved, rtol=1e-9)
-        require(close, f"{here.model}: {there.achieved} was achieved, the saved file shows {here.achieved}")
+        require(close, f"{here.model}: {there.achieved} was achieved, but the saved file shows {here.achieved}")
 
 
 def _permuted(case: Case) -> pa.Table:
@@ -225,7 +225,7 @@ def _frames(case: Case) -> dict[str, Any]:
 
 
 def _texts(table: pa.Table) -> list[tuple[str, ...]]:
-    """Rows as text: libraries differ in the types of numbers with gaps."""
+    """Rows as text: libraries differ in the types of numbers with missing values."""
     columns = [[_text(v) for v in column.to_pylist()] for column in table.columns]
     return sorted(zip(*columns, strict=True))
 

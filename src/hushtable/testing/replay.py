@@ -66,7 +66,7 @@ class _ReplayContent(Algorithm):
     def run(self, problem: Problem) -> Partition:
         """Return the recorded partition, in the order of these rows.
 
-        One row may stand for many, as long as the records of a combination were treated alike.
+        One row may represent many, as long as the records of a combination were treated in the same way.
         """
         partition: Partition = self.replay.run(self.recorded)
         before, now = self.recorded.table, problem.store.combinations("decisions are replayed")
@@ -76,7 +76,7 @@ class _ReplayContent(Algorithm):
         if now.n_sample == before.n_sample:
             source = np.empty(now.n_rows, dtype=np.int64)
             source[now.canonical_order] = before.canonical_order
-            require(bool(np.array_equal(known[source[: now.n_sample]], asked)), "the engine has other records")
+            require(bool(np.array_equal(known[source[: now.n_sample]], asked)), "the engine has different records")
         else:
             # each combination stands for its records
             numbers = np.unique(np.concatenate([known, asked]), axis=0, return_inverse=True)[1].reshape(-1)

@@ -46,7 +46,7 @@ def check_store(
         store in plain Python. Defaults to checking only the latter.
     suppression : float
     driver, most : int
-        Most combinations on the driver, and most records or combinations of a group in one task.
+        Maximum number of combinations on the driver, and of records or combinations of a group in one task.
     asked : Counter, optional
         Counts the questions.
 
@@ -76,10 +76,10 @@ def check_store(
     if isinstance(got, IncompatibleError):
         return Answer.INCOMPATIBLE
     if isinstance(want, HushtableError) or isinstance(got, HushtableError):
-        require(type(got) is type(want) and str(got) == str(want), "a store leads to another error")
+        require(type(got) is type(want) and str(got) == str(want), "a store leads to a different error")
         return Answer.NOT_FOUND
-    require(_alike(twin.labels(got), np.asarray(want.labels)), "a store leads to other groups")
-    require(got.levels == want.levels and dict(got.notes) == dict(want.notes), "a store leads to another result")
+    require(_alike(twin.labels(got), np.asarray(want.labels)), "a store leads to different groups")
+    require(got.levels == want.levels and dict(got.notes) == dict(want.notes), "a store leads to a different result")
     return Answer.RELEASED
 
 
@@ -106,7 +106,7 @@ def _alike(one: AnyArray, other: AnyArray) -> bool:
 def _same(what: str, mine: Sequence[AnyArray], theirs: Sequence[AnyArray]) -> None:
     """Compare columns of entries in any order."""
     one, other = (sorted(zip(*(np.asarray(c).tolist() for c in side), strict=True)) for side in (mine, theirs))
-    require(one == other, f"a store gives another answer: {what}")
+    require(one == other, f"a store gives a different answer: {what}")
 
 
 def _entries(counts: Any, names: Sequence[str]) -> list[AnyArray]:
@@ -118,13 +118,13 @@ class _Paired:
 
     def __init__(self, store: Any, twin: PlainStore) -> None:
         self._store, self._twin = store, twin
-        require(store.fits == twin.fits, "a store counts other combinations")
-        require(store.digest == twin.digest, "a store has another digest")
-        require(store.sample_units == twin.sample_units, "a store has another size")
+        require(store.fits == twin.fits, "a store counts different combinations")
+        require(store.digest == twin.digest, "a store has a different digest")
+        require(store.sample_units == twin.sample_units, "a store has a different size")
         outlines = store.outline, twin.outline
         for mine, theirs in zip(*((*o.quasi, *o.sensitive) for o in outlines), strict=True):
             same = mine.name == theirs.name and mine.coded.labels == theirs.coded.labels
-            require(same, "a store has other columns")
+            require(same, "a store has different columns")
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._twin, name)
@@ -156,7 +156,7 @@ class _PairedTuples:
     def __init__(self, store: Any, twin: PlainTuples) -> None:
         self._store, self._twin = store, twin
         require(len(store) == len(twin) and store.fits == twin.fits, "a store rolls up differently")
-        require(store.levels.tolist() == twin.levels.tolist(), "a store rolls up to another node")
+        require(store.levels.tolist() == twin.levels.tolist(), "a store rolls up to a different node")
 
     def __len__(self) -> int:
         return len(self._twin)
@@ -171,7 +171,7 @@ class _PairedTuples:
         theirs = self._twin.bring(keep=keep)
         mine = self._store.bring()
         for one, other in zip(_columns(mine), _columns(theirs), strict=True):
-            require(np.array_equal(one, other), "a store returns other combinations, or in another order")
+            require(np.array_equal(one, other), "a store returns different combinations, or a different order")
         return theirs
 
     def pieces(self) -> Iterator[Brought]:
@@ -187,7 +187,7 @@ class _PairedTuples:
 
     def cube(self, columns: Sequence[int], nodes: Sequence[int]) -> IntArray:
         theirs = self._twin.cube(columns, nodes)
-        require(np.array_equal(self._store.cube(columns, nodes), theirs), "a store counts other cubes")
+        require(np.array_equal(self._store.cube(columns, nodes), theirs), "a store counts different cubes")
         return theirs
 
     def close(self) -> None:
@@ -202,7 +202,7 @@ def _columns(brought: Brought) -> list[AnyArray]:
 class _PairedGroups:
     def __init__(self, store: Any, twin: PlainGroups) -> None:
         self._store, self._twin = store, twin
-        require(store.most == twin.most, "a store has another limit")
+        require(store.most == twin.most, "a store has a different limit")
 
     def __len__(self) -> int:
         return len(self._twin)
@@ -223,9 +223,9 @@ class _PairedGroups:
 
     def kinds(self) -> Any:
         theirs, mine = self._twin.kinds(), self._store.kinds()
-        require(mine.stats.units.tolist() == theirs.stats.units.tolist(), "a store returns other kinds")
+        require(mine.stats.units.tolist() == theirs.stats.units.tolist(), "a store returns different kinds")
         for key, values in theirs.values.items():
-            require(np.array_equal(mine.values[key], values), "a store returns other kinds")
+            require(np.array_equal(mine.values[key], values), "a store returns different kinds")
         return theirs
 
     def extents(self, groups: IntArray) -> Any:

@@ -31,7 +31,7 @@ _REPEATS: tuple[Callable[..., Answer], ...] = (check_orders, check_same_bytes, c
 
 
 def cases(tables: int, seed: int = 0) -> Iterator[Case]:
-    """Yield random cases that differ in size, published form, meaning of gaps and the definition of a person."""
+    """Yield random cases that differ in size, published form, meaning of missing values and definition of a person."""
     styles, meanings = chosen_forms(), list(Missing)
     for i in range(tables):
         yield random_case(
@@ -125,7 +125,7 @@ def check_algorithm(algorithm: AlgorithmOrClass, *, tables: int = 2, seed: int =
 
 
 def check_pair(model: ModelOrClass, algorithm: AlgorithmOrClass, *, tables: int = 2, seed: int = 0) -> Counter[str]:
-    """Check one model with one algorithm: releases, refusals, gaps, repetition, and every partition of tiny tables."""
+    """Check one model with one algorithm: releases, refusals, missing values, repetition, partitions of tiny tables."""
     work = _built(algorithm)
     done: Counter[str] = Counter()
     for case in cases(tables, seed):
@@ -211,7 +211,7 @@ def tried(check: Callable[..., R], subject: Any, call: Callable[[Case], R], case
         rows = "\n".join(f"  {row}" for row in small.table.to_pylist())
         raise AssertionError(
             f"{check.__name__} of {subject!r}: {said}\n"
-            f"Smallest table that was found to show it: {small.table.num_rows} rows, seed {small.seed}; {roles}\n{rows}"
+            f"Smallest failing table that was found: {small.table.num_rows} rows, seed {small.seed}; {roles}\n{rows}"
         ) from error
 
 

@@ -32,7 +32,7 @@ _ORDER = ("low", "middle", "high", "top")
 _UNUSUAL = {
     Kind.NUMERIC: 1_000_000, Kind.DATE: datetime.date(1850, 2, 3), Kind.NOMINAL: "v999999", Kind.ORDINAL: "top",
 }  # fmt: skip
-"""A value that changes what follows from all values of a column."""
+"""A value that changes statistics of the whole column."""
 
 
 def check_treatment(treatment: Treatment | type[Treatment], *, seed: int = 0) -> int:
@@ -124,11 +124,11 @@ def _check_kind(treatment: Treatment, kind: Kind, seed: int, missing: bool) -> N
     require(found.num_rows == table.num_rows, f"{name} changes the number of rows")
     before, after = table.column(COLUMN).combine_chunks(), found.column(COLUMN).combine_chunks()
     require(before.null_count == after.null_count, f"{name} makes or fills missing values")
-    require(found.equals(again), f"{name} gives another result the second time")
+    require(found.equals(again), f"{name} gives a different result the second time")
     rows = [sorted(map(str, t.drop_columns(["person"]).to_pylist())) for t in (found, shuffled)]
     require(rows[0] == rows[1], f"{name} depends on the order of the rows")
     require(treatment.draws != found.equals(other), f"{name} declares wrongly whether it draws secret coins")
-    require(prepared(found, plan.columns[1], plan).kind is kind, f"{name} makes another kind of column")
+    require(prepared(found, plan.columns[1], plan).kind is kind, f"{name} makes a different kind of column")
     if not treatment.draws:
         pairs = set(zip(before.to_pylist(), after.to_pylist(), strict=True))
         require(len(pairs) == len(set(before.to_pylist())), f"{name} publishes equal values differently")
@@ -154,7 +154,7 @@ def _check_refused(treatment: Treatment, kind: Kind, seed: int) -> None:
         treated(table, plan, {})
     except IncompatibleError:
         return
-    require(False, f"{treatment.name} takes a {kind} column, which it does not declare")
+    require(False, f"{treatment.name} accepts a {kind} column, which it does not declare")
 
 
 @contextmanager

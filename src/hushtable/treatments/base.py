@@ -197,7 +197,7 @@ class Treatment(Parametrised, ABC):
 
     @property
     def per_release(self) -> bool:
-        """Whether another policy gives other values, so that two releases of one table cannot be joined by them."""
+        """Whether another policy gives different values, so that two releases of one table cannot be joined by them."""
         return False
 
     def reads(self, entity: str | None) -> tuple[str, ...]:

@@ -1,7 +1,7 @@
 """Noise: each number gets an independent normal deviate.
 
 The noise has ``sd`` times the column's standard deviation, so sums are preserved in expectation and the variance grows
-by 1 + sd squared. Whole numbers and dates are rounded to whole ones again.
+by 1 + sd squared. Whole numbers and dates are rounded again.
 
 References
 ----------

@@ -5,12 +5,12 @@ has the same pseudonym in every table of the project, and nobody without the key
 key holder identifies a person by computing the pseudonyms of known people (``hushtable pseudonyms reveal``).
 
 With ``keep_format``, a value is mapped to another one of the same shape: digits stay digits, uppercase and lowercase
-letters stay such, and all other characters stay unchanged (letters and digits outside ASCII are refused, since they
-would stay too). The values of one shape are numbered from 0 to N - 1, and permuted by an alternating Feistel network of
-10 rounds: the first half of the classes holds a number below a, the second one below b, N = a b, and in turn each is
-shifted by an HMAC-SHA-256 of the other, modulo a or b. That is a bijection for any a and b. It is the construction of
-NIST's FF1 with HMAC instead of AES and with the classes' own radices, and is not FF1 itself. Like FF1, it requires at
-least a million values of a shape.
+letters keep their case, and all other characters stay unchanged (letters and digits outside ASCII are refused, since
+they would stay too). The values of one shape are numbered from 0 to N - 1, and permuted by an alternating Feistel
+network of 10 rounds: the first half of the classes holds a number below a, the second one below b, N = a b, and in turn
+each is shifted by an HMAC-SHA-256 of the other, modulo a or b. That is a bijection for any a and b. It is the
+construction of NIST's FF1 with HMAC instead of AES and with the classes' own radices, and is not FF1 itself. Like FF1,
+it requires at least a million values of a shape.
 
 Consequence for models: a pseudonym reveals which rows belong to one person. Models judge rows by their class, so a
 release in which a person has two rows would promise too much. Such a table is refused.
@@ -110,12 +110,12 @@ class Pseudonym(Keyed, Treatment):
 
 
 def _shape(value: str) -> str:
-    """Return each character's class, or the character itself if it stays."""
+    """Return each character's class, or the character itself if it is kept."""
     return "".join(next((name for name, known in _CLASSES.items() if char in known), char) for char in value)
 
 
 def _size(value: str) -> int:
-    """Return the number of values of this shape; 0 if some characters must not stay."""
+    """Return the number of values of this shape; 0 if some characters must not be kept."""
     if any(char.isalnum() and not char.isascii() for char in value):
         return 0
     size = 1

@@ -1,7 +1,7 @@
 """Rounding: numbers are published as multiples of a base.
 
-The nearest multiple is taken (the even one in the middle), or with ``random`` one of the two next to the number, the
-nearer one more often, so that sums are preserved in expectation.
+Numbers are rounded to the nearest multiple (to the even one if both are equally near), or with ``random`` to one of the
+two adjacent multiples, more often to the nearer one, so that sums are preserved in expectation.
 
 References
 ----------

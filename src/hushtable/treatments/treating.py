@@ -1,4 +1,4 @@
-"""Treating a table: the columns that the policy treats get other values, in memory, before anything else is done."""
+"""Treating a table: the columns that the policy treats get new values, in memory, before anything else is done."""
 
 from __future__ import annotations
 
@@ -187,7 +187,7 @@ def _release_digest(document: Mapping[str, Any]) -> bytes:
 
 
 def _purpose(column: ColumnPlan, treatment: Treatment, turn: int) -> str:
-    """Return the purpose of the coins: other settings draw other coins, or two releases would reveal the draws."""
+    """Return the purpose of the coins: other settings need other coins, or two releases would reveal the draws."""
     settings = {name: value for name, value in treatment.values().items() if name != "key"}
     where = "" if treatment.joint else column.name
     return json.dumps([treatment.name, settings, where, turn], sort_keys=True, ensure_ascii=True)

@@ -28,7 +28,7 @@ class Accuracy(ClassificationMeasure):
     Parameters
     ----------
     model : {"tree", "logistic"}
-        A decision tree of depth 10 at most, as in the report, or logistic regression.
+        A decision tree of depth at most 10, as in the report, or logistic regression.
 
     Examples
     --------

@@ -25,7 +25,7 @@ class AccuracyOriginal(ClassificationMeasure):
     Parameters
     ----------
     model : {"tree", "logistic"}
-        A decision tree of depth 10 at most, as in the report, or logistic regression.
+        A decision tree of depth at most 10, as in the report, or logistic regression.
 
     Examples
     --------

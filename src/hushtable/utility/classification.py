@@ -27,7 +27,7 @@ from hushtable.schema.columns import Kind
 from hushtable.table.coded_columns import SensitiveColumn, scaled_numbers
 from hushtable.utility.base import Comparison, Measure
 
-CLASSIFIERS = {"tree": "a decision tree of depth 10 at most", "logistic": "logistic regression"}
+CLASSIFIERS = {"tree": "a decision tree of depth at most 10", "logistic": "logistic regression"}
 DEFAULT_CLASSIFIER: Literal["tree"] = "tree"
 """A decision tree: as informative as logistic regression here, and forty times as fast on 30,000 records."""
 
@@ -238,7 +238,7 @@ class ClassificationMeasure(Measure, ABC):
 
 
 MOST_VALUES = 32
-"""Maximum number of values of a nominal column with a feature of their own."""
+"""Maximum number of values of a nominal column with separate features."""
 
 
 @dataclass(frozen=True)

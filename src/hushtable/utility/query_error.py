@@ -34,7 +34,7 @@ from hushtable.params import AtLeast, Between
 from hushtable.utility.base import Comparison, Measure
 
 Query: TypeAlias = tuple[tuple[int, int, int], ...]
-"""For each queried column: its position among the quasi-identifiers, the least and the greatest code."""
+"""For each queried column: its position among the quasi-identifiers, and the smallest and the largest code."""
 
 
 _HELD = 1 << 23
@@ -144,7 +144,7 @@ class QueryError(Measure):
 
     queries: Annotated[int, AtLeast(1), "number of random queries"] = 500
     selectivity: Annotated[float, Between(0, 1, closed="right"), "share of the domain that a query covers"] = 0.1
-    sanity: Annotated[float, Between(0, 1, closed="right"), "least share of the records to divide by"] = 0.001
+    sanity: Annotated[float, Between(0, 1, closed="right"), "minimum share of the records to divide by"] = 0.001
 
     name: ClassVar[str] = "query-error"
     default: ClassVar[bool] = False

@@ -1,12 +1,11 @@
 """SSE/SST: how far published numbers are from the original ones, in percent of their variation.
 
-100 x sum over columns j and records i of ``((x_ij - r_ij) / s_j)^2`` / sum over columns of ``N_j``, where ``r_ij``
-is the published representative (the centroid itself, else the midpoint between the least and the greatest value
-that the cell covers),
-``s_j`` the standard deviation of the column's ``N_j`` values (denominator ``N_j``), so that every column varies by
-``N_j``. A suppressed record is estimated by the column's mean. Only numeric columns and dates (in days) count, without
-constant columns, columns with infinite values, and missing values. Not defined if no column is left. Midpoints of wide
-ranges can be farther away than the mean, so values above 100 are possible.
+100 x sum over columns j and records i of ``((x_ij - r_ij) / s_j)^2`` / sum over columns of ``N_j``, where ``r_ij`` is
+the published representative (the centroid itself, otherwise the midpoint between the smallest and the largest value
+that the cell covers), ``s_j`` the standard deviation of the column's ``N_j`` values (denominator ``N_j``), so that
+every column varies by ``N_j``. A suppressed record is estimated by the column's mean. Only numeric columns and dates
+(in days) count, without constant columns, columns with infinite values, and missing values. Not defined if no column is
+left. Midpoints of wide ranges can be farther away than the mean, so values above 100 are possible.
 
 References
 ----------

@@ -9,7 +9,7 @@ from hushtable.registry import measures
 from hushtable.utility.base import Comparison, Measured
 
 _MANY = 10_000
-"""Number of classes from which on measures are taken by all cores."""
+"""Number of classes at which measures are computed on all cores."""
 
 
 def summary_measures() -> list[str]:

@@ -13,7 +13,7 @@ For large tables: the centroid is recomputed for every group.
 
 Cost
 ----
-A small multiple of MDAV's.
+A small multiple of MDAV's cost.
 
 References
 ----------

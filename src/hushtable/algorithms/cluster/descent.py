@@ -1,4 +1,4 @@
-"""Lowering the loss of groups under any model: moves, swaps, groups dissolved, cut in two, or pooled and cut anew.
+"""Lowering the loss of groups under any model: moves, swaps, and dissolving, cutting or pooling groups.
 
 Each round proposes one change for every record (to the group of one of its neighbors, alone or in exchange) or for
 every group (dissolved into its neighbors, or pooled with the nearest one), takes those that save most and affect no
@@ -64,7 +64,7 @@ def descend(
     problem : Problem
     space : Space
     points : float64 array
-        The space's points as numbers without gaps.
+        The space's points as numbers without missing values.
     near : int64 array
         Records x neighbors, nearest first.
     labels : int64 array
@@ -102,7 +102,7 @@ def temper(
     needed: int,
     deadline: float | None = None,
 ) -> tuple[IntArray, bool]:
-    """Return labels of satisfied groups, with at most the error of ``descend`` alone; see there.
+    """Return labels of satisfied groups, with at most the error of ``descend`` alone; see ``descend``.
 
     Also return whether the time limit was reached.
     """
@@ -219,7 +219,7 @@ BUSY = 2048
 """Approximate maximum number of groups that look for a partner, or dissolve, in a round."""
 
 NEGLIGIBLE = 1e-9
-"""A change that saves less than this part of a record's mean square is none."""
+"""A change that saves less than this fraction of a record's mean square does not count."""
 
 
 @dataclass(frozen=True)
@@ -345,7 +345,7 @@ def exchanged(now: Grouped, neighbour: IntArray, number: IntArray, slack: FloatA
 
 
 def dissolved(now: Grouped, near: IntArray, turn: int) -> list[Change]:
-    """Propose dissolving each group: its records move to the groups of their neighbors, each where it costs least.
+    """Propose dissolving each group: each record moves to the group of a neighbor where it costs least.
 
     Examples
     --------

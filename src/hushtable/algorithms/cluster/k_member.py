@@ -1,8 +1,8 @@
 """Greedy k-member clustering, under any model: the p-sensitive k-member clustering that Sun et al. call Clustering.
 
-Starting from a seed, a cluster repeatedly takes the record that makes its cells least imprecise, until it satisfies
-the model. Records whose sensitive value helps to satisfy it come before all others. The next seed is the free record
-farthest from the last. Records left over when no further cluster can be completed join the nearest cluster that stays
+Starting from a seed, a cluster repeatedly takes the record that makes its cells least imprecise, until it satisfies the
+model. Records whose sensitive value helps to satisfy it come before all others. The next seed is the free record
+farthest from the last. Records left over when no other cluster can be completed join the nearest cluster that stays
 satisfied.
 
 Details: as in the papers, the first record is random, drawn by secret lots; if no model uses sensitive values, it is

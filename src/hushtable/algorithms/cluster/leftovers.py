@@ -1,4 +1,4 @@
-"""Leftover records, when no further cluster can be completed: they join clusters, and clusters merge.
+"""Leftover records, when no other cluster can be completed: they join clusters, and clusters merge.
 
 A record joins the cluster in its block whose total cost rises least, among those that stay satisfied. Records that
 fit no cluster form one group per block, and every group that is not satisfied is merged with the one that raises the
@@ -106,10 +106,10 @@ def join_rows(
 
 
 def without_costly(problem: Problem, partition: Partition) -> Partition:
-    """Let the records of groups that cost much of the whole join others, one group after the other, while that pays.
+    """Let the records of costly groups join others, one group after the other, as long as that lowers the cost.
 
-    The model must be satisfied by any satisfied group with more records. A group of records that lacked a value which
-    every group needs, because small groups took it, is such a one.
+    The model must be satisfied by any satisfied group with more records. For example, a group may consist of records
+    that lacked a value which every group needs, because small groups took it.
     """
     table = problem.table
     order = table.canonical_order

@@ -347,7 +347,7 @@ ROUND_STEPS, WARMTH = 3000, 0.2
 """In rounds: steps per record, and the initial heat, in mean errors of a record."""
 
 MEMORY = 1 << 27
-"""No annealing where groups of such different sizes would need a larger table of members."""
+"""No annealing if group sizes are so uneven that the table of members would be larger than this."""
 
 
 @dataclass(frozen=True)
@@ -534,7 +534,7 @@ WIDEST = 64
 
 
 def embed(space: Space) -> FloatArray:
-    """Return the points as numbers without gaps.
+    """Return the points as numbers without missing values.
 
     Examples
     --------

@@ -4,10 +4,10 @@ The minimum spanning tree of all records is cut, longest edges first, wherever b
 remains connected is a group. A group of 2k or more records, such as a star, has no such edge left: it is divided by
 MDAV.
 
-Details: the tree grows from the first record in canonical order. Of equally near records the first joins, at the first
-record that it is near to. Of equally long edges, the one of the record that comes first is cut first. k is the smallest
-group that the models allow, in people. With models beyond k-anonymity, groups that violate one are merged with the
-nearest until none does.
+Details: the tree grows from the first record in canonical order. If several records are equally near, the first one
+joins, at the first record that it is near to. If several edges are equally long, the edge of the first record is cut
+first. k is the smallest group that the models allow, in people. With models beyond k-anonymity, groups that violate one
+are merged with the nearest until none does.
 
 When to use
 -----------
@@ -15,7 +15,7 @@ As a baseline, or for records in well separated clusters.
 
 When not
 --------
-For scattered data, or more than some 20,000 records: ``mdav`` is faster and usually loses less.
+For scattered data, or more than about 20,000 records: ``mdav`` is faster and usually loses less.
 
 Cost
 ----

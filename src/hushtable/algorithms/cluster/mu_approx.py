@@ -1,10 +1,10 @@
 """mu-Approx: microaggregation from a forest of nearest neighbors, with a proven bound on the loss.
 
-A forest grows until every tree has at least k records: as long as a tree has fewer, one of its records that has not yet
-done so chooses its nearest record in another tree, and the two trees become one. Each record chooses at most once, and
-one of its k - 1 nearest; in any partition into groups of k it shares a group with records at least that far away. So
-the edges are together no longer than what the best partition needs, and groups along the edges lose at most a factor
-of it that depends on k alone.
+A forest grows until every tree has at least k records: as long as a tree has fewer, one of its records that has not
+chosen yet chooses its nearest record in another tree, and the two trees become one. Each record chooses at most once,
+and one of its k - 1 nearest; in any partition into groups of k it shares a group with records at least that far away.
+So the edges together are no longer than those that the best partition needs, and the loss of groups along the edges is
+at most that of the best partition times a factor that depends on k alone.
 
 Large trees are then cut in two at a record, as long as both parts keep k records. All edges at that record may be
 divided between the parts, and the record itself belongs to one of them.

@@ -1,8 +1,8 @@
 """Records as points: quasi-identifiers as coordinates on comparable scales.
 
 Numbers, dates (days) and ordinal labels (ranks) become numbers on the requested scale: in standard deviations, in
-shares of the range, or unscaled. The distance of two nominal labels is 1, or the height of the lowest node above both
-(1 for the root). A missing value is 1 away from every value and 0 from another missing one. A column's weight
+shares of the range, or unscaled. The distance between two nominal labels is 1, or the height of the lowest node above
+both (1 for the root). A missing value is 1 away from every value and 0 from another missing one. A column's weight
 multiplies its distances. All of it is computed from the distinct values and their counts, so that the order of the
 records does not matter.
 """

@@ -16,7 +16,7 @@ If you do not know a suitable ``gamma``: on scattered data, a large one adds los
 
 Cost
 ----
-A small multiple of MDAV's.
+A small multiple of MDAV's cost.
 
 References
 ----------

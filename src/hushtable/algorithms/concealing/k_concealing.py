@@ -11,7 +11,7 @@ Four steps:
 1. Mondrian makes classes, under the same models. The people of a class form a ring; each person and the next k - 1
    are a crowd. People with equal quasi-identifiers are ordered by secret lots.
 2. Crowds exchange people, also across classes, until their cells hardly shrink further (annealing; ``effort``).
-3. A linear program finds the cheapest mixture of the crowds known so far, and its prices lead to better crowds
+3. A linear program finds the cheapest mixture of the crowds known so far, and its prices point to better crowds
    (``rounds``). The mixture is rounded to whole crowds, which exchange people once more. In steps 2 and 3, only
    quasi-identifiers matter. With k = 2, both are skipped: crowds of two form cycles, and one known record determines
    all others in its cycle, so cycles must stay short.
@@ -20,10 +20,10 @@ Four steps:
    belongs to a given person with probability 1/k, unless the adversary knows how values relate to quasi-identifiers,
    or knows some records.
 
-With ``distinct-l``, each person's possible records have at least l sensitive values, and so have each record's
-possible people. A draw must not be corrected: that would depend on sensitive values and be visible, because the crowds
-follow from quasi-identifiers. Instead, crowds are so large that every draw is diverse. Classes are Mondrian's under all
-models, refined; steps 2 and 3 are left out, and everyone stays in their class. If the l - 1 most frequent values of a
+With ``distinct-l``, each person's possible records have at least l sensitive values, and so do each record's possible
+people. A draw must not be corrected: that would depend on sensitive values and be visible, because the crowds follow
+from quasi-identifiers. Instead, crowds are so large that every draw is diverse. Classes are Mondrian's under all
+models, refined; steps 2 and 3 are skipped, and everyone stays in their class. If the l - 1 most frequent values of a
 class occur c times, its crowds have c + 1 people, at least k, at most the whole class. On Adult with 8 columns, k = 5
 and l = 2 or 3, this saves 6% compared with the same classes. As with other algorithms, the classes themselves may
 reveal something about values (see the attack ``minimality``). Other models of sensitive values are refused: how often a
@@ -33,8 +33,9 @@ Nothing is suppressed. Cells are sets of values, regardless of the policy (form 
 ``BLOCK`` records are processed in blocks of neighboring classes.
 
 Limits: if an adversary learns from elsewhere which record belongs to a person, links between other people and records
-become more likely, even beyond the same crowd. Another version of scipy, which solves the linear programs, may find
-other crowds. A set shows values of real people. There is no ledger, no guard and no Spark engine for these releases.
+become more likely, even beyond the same crowd. A different version of scipy, which solves the linear programs, may find
+different crowds. A set shows values of real people. There is no ledger, no guard and no Spark engine for these
+releases.
 
 When to use
 -----------
@@ -105,7 +106,7 @@ class KConcealing(Algorithm):
     effort : int
         Number of exchanges to try per record; fewer in tables of a few hundred records.
     rounds : int
-        Rounds in which a linear program asks for better crowds. It stops early when there are none.
+        Rounds in which a linear program finds better crowds. It stops early when there are none.
 
     Examples
     --------
@@ -114,7 +115,7 @@ class KConcealing(Algorithm):
     """
 
     effort: Annotated[int, AtLeast(0), "number of exchanges to try per record"] = 2_000
-    rounds: Annotated[int, AtLeast(0), "rounds in which a linear program asks for better crowds"] = 10
+    rounds: Annotated[int, AtLeast(0), "rounds in which a linear program finds better crowds"] = 10
 
     name: ClassVar[str] = "k-concealing"
     recoding: ClassVar[Recoding] = Recoding.CONCEALED
@@ -220,7 +221,7 @@ def _sufficient(problem: Problem, stats: GroupStats, size: int) -> IntArray:
 
 
 def _frequent(histogram: Histogram, sizes: IntArray) -> Histogram:
-    """Keep so many records of each group, those with its most frequent values."""
+    """Keep a given number of records of each group, those with its most frequent values."""
     order = histogram.descending()
     group, count = histogram.groups[order], histogram.units[order]
     before = np.cumsum(count) - count
@@ -247,7 +248,7 @@ def _blocks(problem: Problem, start: Partition) -> Iterator[tuple[IntArray, IntA
     """Yield the rows of neighboring classes, with the class of each, in an order that reveals nothing.
 
     Rows of a class are in canonical order, but those with equal quasi-identifiers are ordered by lot: in canonical
-    order, people with lower sensitive values would be in other crowds than people with higher ones.
+    order, people with lower sensitive values would be in different crowds than people with higher ones.
     """
     order = problem.table.canonical_order
     order = order[np.argsort(problem.coins.lots(problem.table)[order], kind="stable")]
@@ -352,7 +353,7 @@ def _rounded(
 
 
 def _gathered(codes: AnyArray, weights: IntArray, times: IntArray, left: IntArray, open_: int, size: int) -> IntArray:
-    """Make one of so many open crowds, and take its people from ``left``: first who must be in all of these crowds."""
+    """Make one of the open crowds, and take its people from ``left``: first those who must be in all open crowds."""
     must = np.maximum(left - (open_ - 1) * times, 0)
     if not must.any():
         must[int(np.argmax(left / times))] = 1

@@ -137,7 +137,7 @@ def eligible(counts: Sequence[int], m: int) -> bool:
 def assign(new: ByValue, m: int) -> list[ValueBucket] | None:
     """Put newcomers into buckets of at least m values, the most frequent values first; None if that is impossible.
 
-    Every bucket has equally many records of each of its values, so it needs no counterfeits.
+    Every bucket has the same number of records of each of its values, so it needs no counterfeits.
     """
     left = {value: list(rows) for value, rows in new.items() if rows}
     if not eligible([len(rows) for rows in left.values()], m):
@@ -195,8 +195,8 @@ def alone(rows: Sequence[int], values: Mapping[int, int], signatures: Sequence[S
 def _next(left: ByValue, m: int) -> tuple[list[Signature], int]:
     """Return the next signatures and how many records of each of their values they take.
 
-    In the rest, no value may make up more than 1/m. Of n records, with counts n1 >= n2 >= ..., taking a of each of
-    the b most frequent values leaves max(n1 - a, n[b+1]) <= (n - a b) / m.
+    In the rest, no value may make up more than 1/m. If n records have counts n1 >= n2 >= ..., taking a records of each
+    of the b most frequent values leaves max(n1 - a, n[b+1]) <= (n - a b) / m.
     """
     ranked = sorted(left, key=lambda value: (-len(left[value]), value))
     counts = [len(left[value]) for value in ranked]
@@ -284,7 +284,7 @@ _FEW = 8
 """With fewer newcomers for each of the m values, each gets a separate class."""
 
 _EXTRA = 0.25
-"""Probability of merging two regions without need."""
+"""Probability of merging two regions unnecessarily."""
 
 
 @dataclass(frozen=True)
@@ -515,8 +515,8 @@ def _counterfeits(problem: Problem, fakes: list[tuple[int, int]], key: tuple[str
         raise IncompatibleError(
             "Earlier releases require counterfeits, which have cells in quasi-identifiers and in the sensitive columns "
             f"of the models only, and none in {' and '.join(map(repr, bare))}.",
-            hint="Give these columns the role 'drop'. If a sensitive one is among them, protect it by a model, and "
-            "write equal values alike.",
+            hint="Give these columns the role 'drop'. If one of them is sensitive, protect it with a model, "
+            "and write equal values in the same way.",
         )
     code = np.array([value for _, value in fakes], dtype=np.int64)
     codes: dict[str, IntArray] = {}

@@ -1,4 +1,4 @@
-"""Bottom-up generalization: from the leaves up, always the step that loses least information per anonymity gained.
+"""Bottom-up generalization: from the leaves up, always the step that loses the least information per anonymity gained.
 
 Every column starts with its leaves. A generalization replaces all children of a node by the node, everywhere in the
 table. The one with the lowest I / P is applied, until the models hold:

@@ -29,7 +29,7 @@ TRIED = 16
 """Number of nodes evaluated before others are chosen by what they are likely to close."""
 
 FEW = 8
-"""With this many open nodes or fewer, the one with the lowest bound is taken."""
+"""With this many open nodes or fewer, the one with the lowest bound is evaluated."""
 
 ENOUGH = 512
 """With fewer open nodes, triples of many tuples are not worth their cost if something may be suppressed."""
@@ -133,7 +133,7 @@ class _Open:
 
     @staticmethod
     def _lowest(share: float, columns: AnyArray) -> IntArray:
-        """The levels that at most so large a share of the nodes is below, column by column."""
+        """The levels below which at most the given share of the nodes lies, column by column."""
         place = int(share * columns.shape[1])
         return np.asarray(np.partition(columns, place, axis=1)[:, place], dtype=np.int64)
 
@@ -293,7 +293,7 @@ STEPS = 24
 """Numbers of units for which nodes' costs are compared with the best one."""
 
 LEAST = 1 / 200
-"""The least of them, as a share of all units."""
+"""The smallest of them, as a share of all units."""
 
 
 class Probe:
@@ -322,7 +322,7 @@ class Probe:
         return np.asarray(self._logits[out])
 
     def __call__(self, nodes: AnyArray, limits: FloatArray) -> IntArray | None:
-        """Choose a node, given the open ones; None if no better one than those is known."""
+        """Choose a node, given the open ones; None if none is known to be better than those."""
         seen = self._judge.seen
         self._forecast.fit(seen.nodes, seen.small)
         forecast = self._forecast.logits(nodes)
@@ -373,7 +373,7 @@ DIGITS = 6
 
 
 class Forecast:
-    """Forecasts of the units that nodes have to suppress.
+    """Forecasts the number of units that nodes have to suppress.
 
     Parameters
     ----------
@@ -420,5 +420,5 @@ class Forecast:
         return self._slopes * (self.entropy[self._columns, node] - self.entropy[self._columns, above])
 
     def logit(self, units: FloatArray) -> FloatArray:
-        """Return numbers of units as forecasts are."""
+        """Return numbers of units on the scale of forecasts."""
         return np.log((units + 0.5) / (self._total - units + 0.5))

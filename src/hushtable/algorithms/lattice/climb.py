@@ -1,4 +1,4 @@
-"""A heuristic for lattices that cannot be enumerated: up until a node fits, then down while it pays.
+"""A heuristic for lattices that cannot be enumerated: up until a node fits, then down as long as the cost falls.
 
 It is an anytime search: it finds a node that fits after a few evaluations, and then improves it. The distance from
 the optimum is not known here; ``boxes`` bounds it.
@@ -44,7 +44,7 @@ class Limit:
 
 
 class _Late(Exception):
-    """The limit is reached."""
+    """Signals that the limit is reached."""
 
 
 def climb(judge: Judge, limit: Limit) -> NodeVerdict | None:

@@ -132,7 +132,7 @@ class CutTable:
         return np.maximum(spread - below, 0) / np.maximum(whole, 1), several
 
     def with_column(self, cut: Sequence[IntArray], j: int, nodes: IntArray) -> list[IntArray]:
-        """Return a cut that has other nodes in column j."""
+        """Return a cut with different nodes in column j."""
         return [nodes if i == j else other for i, other in enumerate(cut)]
 
     def owners(self, groups: CutGroups, j: int, node_of_leaf: IntArray) -> IntArray:
@@ -205,11 +205,11 @@ class NodeTree:
     Attributes
     ----------
     paths : (depth + 1, leaves) int64 array
-        ``paths[k, leaf]`` is the node above a leaf k steps below the root; the leaf itself where its path is shorter.
+        ``paths[k, leaf]`` is the node above a leaf k steps below the root; the leaf itself if its path is shorter.
     level : int64 array
         The lowest level of the hierarchy that has each node.
     depth : int64 array
-        How many steps each node is below the root.
+        Number of steps from each node to the root.
 
     Examples
     --------
@@ -238,7 +238,7 @@ class NodeTree:
 
     @cached_property
     def leaves(self) -> IntArray:
-        """How many leaves each node covers."""
+        """Number of leaves that each node covers."""
         own = np.zeros(self.size, dtype=np.int64)
         for k, nodes in enumerate(self.paths):
             np.add.at(own, nodes[self.depth[nodes] == k], 1)
@@ -281,7 +281,7 @@ class NodeTree:
 
 
 def _next_lower(rows: IntArray, place: IntArray) -> IntArray:
-    """Return, for every leaf, the next lower row that names another node; the lowest row where there is none."""
+    """Return, for every leaf, the next lower row that names a different node; the lowest row if there is none."""
     leaf = np.arange(rows.shape[1])
     now = rows[place, leaf]
     place = place.copy()

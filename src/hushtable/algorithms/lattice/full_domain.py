@@ -71,7 +71,7 @@ class FullDomain(Algorithm):
 
 
 def _space(judge: Judge, minimal: IntArray | None) -> dict[str, AnyArray]:
-    """The evaluated nodes as columns, each once: minimal ones first, then the best; those that do not fit last.
+    """The evaluated nodes as columns, each once: minimal ones first, then the best; and those that do not fit last.
 
     The cost of a node that does not fit is infinite.
     """

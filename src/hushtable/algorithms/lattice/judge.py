@@ -98,7 +98,7 @@ class Judge:
         return verdict
 
     def _closes(self, beat: float) -> bool:
-        """Whether counting the suppression forced on finer nodes pays: whether half of all units would rule one out."""
+        """Whether to count the suppression forced on finer nodes: whether half of all units would rule one out."""
         half = self.space.units // 2
         if half > self.budget or not isinstance(self.objective, ClassObjective):
             return True

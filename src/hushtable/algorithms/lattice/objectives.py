@@ -379,7 +379,7 @@ class AverageClassSizeObjective(ClassObjective):
 
 
 class Spread(CellObjective):
-    """Information loss after Wan et al.: the logarithm of the combinations that a row stands for, relative to all.
+    """Information loss after Wan et al.: the logarithm of the combinations that a row represents, relative to all.
 
     Columns count by their number of values, regardless of the policy's weights.
     """
@@ -403,10 +403,10 @@ class Spread(CellObjective):
 class Payout(Objective):
     """The publisher's shortfall, in money, from publishing everything without attacks.
 
-    A game between a publisher and an adversary. A published record is worth ``benefit`` times (1 - information loss)
-    to the publisher, a suppressed one nothing. The adversary picks the right person in a class of s with probability
-    1/s; success brings ``gain``, and each attempt costs ``cost``. Adversaries attack if that pays, gain / s > cost,
-    and an identified record costs the publisher ``loss``: s people at loss / s each are one ``loss`` for each
+    A game between a publisher and an adversary. A published record is worth ``benefit`` times (1 - information loss) to
+    the publisher, a suppressed one nothing. The adversary picks the right person in a class of s with probability 1/s;
+    success brings ``gain``, and each attempt costs ``cost``. Adversaries attack if that is profitable (gain / s >
+    cost), and an identified record costs the publisher ``loss``: s people at loss / s each are one ``loss`` for each
     attacked class.
 
     Regardless of attacks, a node's value is at least the information that it loses, so the bounds on that hold.

@@ -95,7 +95,7 @@ class Rooted(Hierarchy):
         return replace(coded, levels=(*coded.levels, top), labels=(*coded.labels, (ROOT,)))
 
     def below(self, labels: Sequence[str], column: str) -> list[Below | None]:
-        """Return what labels stand for."""
+        """Return what labels represent."""
         return self.inner.below(labels, column)
 
 

@@ -128,7 +128,7 @@ class SearchSpace:
 
     @cached_property
     def units(self) -> int:
-        """Units of the whole sample."""
+        """Number of units in the whole sample."""
         return int(self.root.units.sum()) if isinstance(self.root, Tuples) else self.table.sample_units
 
     def column_units(self) -> list[IntArray]:
@@ -231,7 +231,7 @@ class SearchSpace:
         return False
 
     def projection(self, node: IntArray) -> Tuples | Rolled | None:
-        """Return the table rolled up to a node, as a source for many coarser nodes; None if that does not pay."""
+        """Return the table rolled up to a node, as a source for many coarser nodes; None if that is not worthwhile."""
         source = self.source(node)
         if not self._rolls_up or len(source) < WORTH_ROLLING:
             return None
@@ -292,7 +292,7 @@ class SearchSpace:
         }
 
     def stats_of(self, group: IntArray, n: int, kept: BoolArray) -> GroupStats:
-        """Return the statistics of groups of the original tuples; -1 is no group, and groups may be empty.
+        """Return the statistics of groups of the original tuples; -1 means no group, and groups may be empty.
 
         For tuples that are not kept, the sample's records are dropped; people of the population whom a group covers
         stay, no matter who is published.
@@ -363,7 +363,7 @@ class Tuples:
         return leaf_cube([self.columns[j] for j in columns], self.units, leaves)
 
     def take(self, index: IntArray, units: IntArray, sensitive: dict[Key, IntArray], levels: IntArray) -> Tuples:
-        """Return some of the tuples, with other weights and at other levels."""
+        """Return some of the tuples, with different weights and at different levels."""
         rows = index if self.rows is None else self.rows[index]
         return Tuples(np.take(self.packed, index, axis=0), units, sensitive, levels, self.all_columns, rows)
 

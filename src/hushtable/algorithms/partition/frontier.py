@@ -1,8 +1,8 @@
 """The frontier of a top-down partition: all groups of a level, and the rows they own.
 
 Everything is a struct of arrays: a level costs a few kernel calls and a few calls of the model, regardless of its
-number of groups. Working memory is the row-major copy of the codes that is being rearranged, plus 4 bytes a row for
-where each row came from.
+number of groups. Working memory is the row-major copy of the codes that is being rearranged, plus 4 bytes per row for
+its original position.
 """
 
 from __future__ import annotations
@@ -68,7 +68,7 @@ class Proposals:
         units: tuple[IntArray, IntArray],
         cuts: IntArray,
     ) -> Proposals:
-        """Return proposals with two children each: where their rows start, change over and end, and their units."""
+        """Return proposals with two children each: where the rows of each child start and end, and their units."""
         starts, middle, ends = rows
         return cls(
             group,
@@ -135,14 +135,14 @@ class GroupLevel(Protocol):
 def gap_columns(quasi: Sequence[QuasiColumn]) -> list[int]:
     """Return the columns that have both missing and other values.
 
-    Such a column gets an extra column in front of all others, which says whether a value is missing: separating
-    missing values is the widest cut.
+    Such a column gets an extra column before all others, which says whether a value is missing: separating missing
+    values is the widest cut.
     """
     return [j for j, c in enumerate(quasi) if c.coded.missing and c.coded.size > 1]
 
 
 def column_spans(quasi: Sequence[QuasiColumn], gaps: Sequence[int], low: IntArray, high: IntArray) -> IntArray:
-    """Return the width of each group in each column, those for gaps first; -1 if it has only one value."""
+    """Return the width of each group in each column, those for missing values first; -1 if it has one value."""
     spans = np.empty_like(low)
     for at, j in enumerate([*gaps, *range(len(quasi))]):
         column = quasi[j]
@@ -471,7 +471,7 @@ def satisfied_prefix(order: IntArray, holds: Callable[[IntArray], bool]) -> IntA
     Parameters
     ----------
     order : int64 array
-        The steps, the one to commit first in front.
+        The steps, in the order in which they are committed.
     holds : callable
         Whether the table is satisfied after these steps; called at most about ``CHECKS`` times.
 

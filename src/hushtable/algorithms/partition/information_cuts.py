@@ -8,14 +8,14 @@ When rows are drawn from the counts of a group, values are drawn column by colum
 columns within the group, but keeps what the group itself reveals about them. So the best groups are the most
 informative ones.
 
-Details: a column counts in at most 20 bins with about equally many people; a missing value has its own bin. A group
-may be cut at its octiles in each column, and between missing and other values. The score of a cut is the mutual
-information between its side and the bins, summed over the columns by their weights; plus n log2 of the number of
-groups that fit into either half, minus the same for the whole group. This looks ahead: a cut that leaves 1.9 times
-the smallest group on one side wastes nearly half of it, and every lost group could have carried information. A group
-that lies within one bin of every column uses its own octiles. Scores are integers; ties go to the column that the
-policy names first, then to the lower cut. Nominal values keep the order of their leaves in the hierarchy, or of their
-labels; cutting one value against all others was no better.
+Details: a column counts in at most 20 bins with about the same number of people; a missing value has its own bin. A
+group may be cut at its octiles in each column, and between missing and other values. The score of a cut is the mutual
+information between its side and the bins, summed over the columns by their weights; plus n log2 of the number of groups
+that fit into either half, minus the same for the whole group. This looks ahead: a cut that leaves 1.9 times the
+smallest group on one side wastes nearly half of it, and every lost group could have carried information. A group that
+lies within one bin of every column uses its own octiles. Scores are integers; ties go to the column that the policy
+names first, then to the lower cut. Nominal values keep the order of their leaves in the hierarchy, or of their labels;
+cutting one value against all others was no better.
 
 When to use
 -----------
@@ -133,7 +133,7 @@ class _Informed(Frontier):
 
 
 def coarse_bins(units: IntArray, missing: bool) -> AnyArray:
-    """Return the bin of each code: at most ``BINS`` with about equally many units, and one for missing values.
+    """Return the bin of each code: at most ``BINS`` with about the same number of units, and one for missing values.
 
     Examples
     --------

@@ -1,10 +1,10 @@
 """Lattice sweep: local recoding with hierarchy nodes, from the cheapest node of the lattice up.
 
-At each node, the records not yet placed are grouped; groups that satisfy the model are kept, and the others wait for
-a coarser node. The sweep never strands a remainder: the waiting records must satisfy the model as one group, or be
+At each node, the records not yet placed are grouped; groups that satisfy the model are kept, and the others wait for a
+coarser node. The sweep never leaves records stranded: the waiting records must satisfy the model as one group, or be
 few enough to suppress; groups are dissolved, the last one first, until this holds. The root takes the remaining
-records. If any record may join a satisfied group, the records of a group that accounts for much of the total cost
-then join others if that is cheaper: small groups may have taken a value that every group needs.
+records. If any record may join a satisfied group, the records of a group that accounts for much of the total cost then
+join others if that is cheaper: small groups may have taken a value that every group needs.
 
 Details: nodes are ordered by their NCP over the whole table, then by their levels. Cells of one node differ in cost
 (a region with three countries and one with twenty), so the sweep proceeds in bands: in each band, it visits all nodes
@@ -235,7 +235,7 @@ class Waiting:
     minimum : int
         No group with fewer units can be satisfied.
     refused : uint64 array
-        Groups that the model refused, as ``first_crowd`` knows them.
+        Groups that the model refused, in the form that ``first_crowd`` uses.
     """
 
     def __init__(self, problem: Problem, kept: BoolArray, of_row: IntArray) -> None:
@@ -309,7 +309,7 @@ class Waiting:
         self._n_refused += int(np.count_nonzero(bad))
 
     def _spared(self, stats: GroupStats, good: IntArray) -> int:
-        """How many of the first groups the rest can spare: all, or one fewer, two, four, ..."""
+        """Return how many of the first groups the rest can spare: all, or one fewer, two, four, ..."""
         dropped, step = 0, 1
         while dropped < len(good):
             chosen = stats.take(good[: len(good) - dropped])
@@ -320,7 +320,7 @@ class Waiting:
         return 0
 
     def _stands(self, rest: GroupStats) -> bool:
-        """Whether the remaining records are none, satisfied as one group, or few enough to suppress."""
+        """Whether no records remain, or those that do satisfy the model as one group or can be suppressed."""
         units = int(rest.units[0])
         if units <= self._budget and not self._tablewise.members:
             return True

@@ -13,12 +13,12 @@ The paper gives Algorithm 1 for one quasi-identifier. For several:
 - records that stay at a parent are closed for that quasi-identifier, but can still be specialized along the others;
 - ``unspecialise`` determines which records move back: few, with ties broken by secret lots.
 
-Differences from the paper: as printed, the algorithm never ends, because leaves are specialized again and again.
-Here, a group stops when no column has a level left. Line 13 (output a non-empty parent) comes after the inner loop
-and would keep only the last parent of a level; it belongs inside. A chain of nodes with one child is passed at once;
-Figure 1 (b) to (e) does so step by step. A group publishes the lowest node that covers its records, so records that
-stay at 1424* are published as 1424* as long as they come from two of its children. If records of two groups are
-published alike, they form one class, which is verified.
+Differences from the paper: as printed, the algorithm never ends, because leaves are specialized again and again. Here,
+a group stops when no column has a level left. Line 13 (output a non-empty parent) comes after the inner loop and would
+keep only the last parent of a level; it belongs inside. A chain of nodes with one child is passed at once; Figure 1 (b)
+to (e) does so step by step. A group publishes the lowest node that covers its records, so records that stay at 1424*
+are published as 1424* as long as they come from two of its children. If records of two groups are published with the
+same cells, they form one class, which is verified.
 
 Records may be suppressed within the limit: if a parent cannot be repaired, the records that stay there are suppressed
 if the others gain more levels than these lose, the largest gain of a level first.
@@ -268,7 +268,7 @@ class Specialising:
         return np.flatnonzero(possible), [branches.going_back(family, child, moved, possible, self._kinds)]
 
     def _suppressed(self, families: Sequence[Children | None], trying: IntArray, saving: IntArray) -> IntArray:
-        """Suppress the records at parents that cannot be repaired if that pays; return the groups."""
+        """Suppress the records at parents that cannot be repaired, if that is worthwhile; return the groups."""
         if self._budget <= 0:
             return np.empty(0, dtype=np.int64)
         branches = self._branches

@@ -4,12 +4,11 @@ Start with all records in one group. Cut every group of the level at the median 
 keep the cut if both halves satisfy the model. Otherwise, try the next-widest. A group without a valid cut is
 finished.
 
-Details: the median is the cut that divides the group's people most evenly, the lower one of two equally even cuts.
-The textbook's "at most the median" can leave one side empty if many records are equal. Widths are compared as
-integers on the column's scale times its weight; ties go to the column that the policy names first. A missing value is
-a category of its own: if a group contains both missing and other values, separating them counts as the widest cut of
-that column and precedes all cuts of that width. Strict partitioning keeps equal records together; relaxed
-partitioning may divide them.
+Details: the median is the cut that divides the group's people most evenly, the lower one of two equally even cuts. The
+textbook's "at most the median" can leave one side empty if many records are equal. Widths are compared as integers on
+the column's scale times its weight; ties go to the column that the policy names first. A missing value is a separate
+category: if a group contains both missing and other values, separating them counts as the widest cut of that column and
+precedes all cuts of that width. Strict partitioning keeps equal records together; relaxed partitioning may divide them.
 
 Table-level models start from one satisfied group. The cuts of a level are then committed in order of width, as long
 as the table stays satisfied.

@@ -180,7 +180,7 @@ class Branches:
         families : sequence of Children
             By column.
         back : sequence of int64 arrays
-            Places of records of good children that go back to the parent.
+            Places of records of satisfied children that go back to the parent.
         unfit : bool array
             (group x column): no group below this one can be specialized there.
         """

@@ -59,7 +59,7 @@ def attribute_order(n_sets: npt.ArrayLike, condition: Condition) -> IntArray:
 
 
 def selected(n_sets: npt.ArrayLike, condition: Condition) -> BoolArray:
-    """Return which attributes divide each set: those with the fewest sets (but two at least), or with the most.
+    """Return which attributes divide each set: those with the fewest sets (but at least two), or with the most.
 
     Parameters
     ----------

@@ -142,7 +142,7 @@ class _State:
 
 
 def _moves(state: _State) -> Iterator[BlankMove]:
-    """Single records that a cheaper group matches."""
+    """Individual records that a cheaper group matches."""
     best, _ = state.nearest()
     target = best[state.kind]
     saves = np.where(target >= 0, state.cost[state.labels] - state.cost[target], 0.0)

@@ -10,16 +10,16 @@ order of cost, for all records that are then in an acceptable class; among sets 
 the most records goes first. Then records move to cheaper patterns, classes are dissolved into others, and new classes
 are formed if that saves cells, until nothing improves.
 
-Models that evaluate cells (k-anonymity with ``subsets``) need no classes: single cells are blanked until no
+Models that evaluate cells (k-anonymity with ``subsets``) need no classes: individual cells are blanked until no
 combination of cells is rare.
 
-A blanked cell is published as ``*``, a category of its own: the records of a class have the same values and the same
+A blanked cell is published as ``*``, a separate category: the records of a class have the same values and the same
 blanks, and every model holds for every such class. So even someone who knows all of a person's true values finds the
 whole class: at least k records under k-anonymity. In the weaker interpretation, a blank matches any value. It follows
-for models that survive merging, and sdcMicro uses it: it accepts a record with a blank if k records are consistent
-with it for someone who sees only the published table. But someone who knows the blanked value can exclude records
-that show another one, and may be left with a single record. hushtable never relies on the weaker interpretation;
-``missing: wildcard`` verifies it in addition, for cells that were missing in the input.
+for models that survive merging, and sdcMicro uses it: it accepts a record with a blank if k records are consistent with
+it for someone who sees only the published table. But someone who knows the blanked value can exclude records that show
+another one, and may be left with a single record. hushtable never relies on the weaker interpretation; ``missing:
+wildcard`` verifies it in addition, for cells that were missing in the input.
 
 When to use
 -----------
@@ -210,7 +210,7 @@ MOST_PAIRS = 1500
 """Maximum number of pairs (record, matching pattern) in a small table."""
 
 MOST_NODES = 100
-"""Search nodes after which the program is abandoned: a limit in seconds would depend on the machine."""
+"""Number of search nodes after which the program is abandoned: a limit in seconds would depend on the machine."""
 
 
 def fewest_blanks(groups: PatternGroups, weights: FloatArray, budget: int) -> bool:
@@ -351,7 +351,7 @@ SLOW_ROUNDS = 12
 """Rounds between each increase in the number of cells blanked at a time."""
 
 MOST_SHOWN_AGAIN = 5_000
-"""Maximum number of cells for reviewing every blank. It rarely pays, and costs more than everything before."""
+"""Maximum number of cells for reviewing every blank. It is rarely worthwhile, and costs more than everything before."""
 
 
 def blank_rare_cells(problem: Problem) -> Partition | None:

@@ -4,9 +4,9 @@
 of one depth are described, evaluated and divided together. Two paths to the same pattern lead to the same records
 (those that match it), so a level keeps each pattern once.
 
-Several attributes may induce equally many sets; the paper divides by each of them, and a record may then match
-several patterns. The number of copies is bounded: a level contains at most ``COPIES`` times the records at the start
-of the search, and divides by fewer of the tied attributes, the first ones, if more would not fit.
+Several attributes may induce the same number of sets; the paper divides by each of them, and a record may then match
+several patterns. The number of copies is bounded: a level contains at most ``COPIES`` times the records at the start of
+the search, and divides by fewer of the tied attributes, the first ones, if more would not fit.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ COPIES = 16
 """Maximum number of copies of the records in a level."""
 
 Judge = Callable[[IntArray, IntArray], tuple[BoolArray, BoolArray]]
-"""Given rows and offsets of some sets, returns which may be published and which may be divided further."""
+"""Takes the rows and offsets of some sets; returns which may be published and which may be divided further."""
 
 
 @dataclass(frozen=True)
@@ -68,11 +68,11 @@ class Patterns:
     Attributes
     ----------
     values : (patterns, attributes) int64 array
-        Codes, or ``INDIFFERENT``. The longest come first, of equally long ones those with more records, then by code.
+        Codes, or ``INDIFFERENT``. The longest come first, then those with more records, then by code.
     rows, offsets : int64 arrays
         The records of pattern p are ``rows[offsets[p]:offsets[p + 1]]``. A record may belong to several.
     bounded : bool
-        Whether ``COPIES`` kept the search from dividing by every equal attribute.
+        Whether ``COPIES`` kept the search from dividing by every tied attribute.
     """
 
     values: IntArray

@@ -2,9 +2,9 @@
 
 When the values of each group are redrawn, the counts for any two columns differ from the original's. Within a single
 group that is unavoidable, but one group's surplus may offset another's deficit. So records of neighboring groups swap
-places if the difference, summed over all pairs of columns, falls by more than the groups get mixed. A swap that makes
-it likelier that a record reappears whole by chance has to be worth that much more. Swaps do not change group sizes.
-If a model requires more than sizes, it evaluates both groups after a round, and refused swaps are undone.
+places if the difference, summed over all pairs of columns, falls by more than the mixing of the groups grows. A swap
+that makes it more likely that a complete record reappears by chance must save correspondingly more. Swaps do not change
+group sizes. If a model requires more than sizes, it evaluates both groups after a round, and refused swaps are undone.
 
 Each round pairs every group with one that comes one to eight places later in the order of the cuts; a few sweeps over
 all pairs are enough. Records are ordered by their quasi-identifiers, equal ones in secret order, so nothing depends
@@ -48,9 +48,9 @@ def refine_for_samples(
     ----------
     problem : Problem
     partition : Partition
-        Valid for the problem's model; groups that are alike have neighboring numbers.
+        Valid for the problem's model; similar groups have neighboring numbers.
     bins : list of uint8 arrays
-        Per quasi-identifier the bin of each code.
+        The bin of each code, per quasi-identifier.
     weights : int64 array
         Weight of each column, from 1 to 256.
     sweeps : int

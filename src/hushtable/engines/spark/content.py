@@ -91,7 +91,7 @@ class Content:
     frame : pyspark.sql.DataFrame
     plan : Plan
     most : int
-        Most rows on the driver.
+        Maximum number of rows on the driver.
     files : sequence of str
         The Parquet files that the frame reads, if it reads nothing else.
 
@@ -268,7 +268,7 @@ class Content:
         return tuples
 
     def _tuples_here(self, alike: AlikeRows) -> SparkRows:
-        """Number the combinations that the driver has; spellings of one value are one."""
+        """Number the combinations that the driver has; different spellings of a value count as one."""
         n, chosen, counts = len(self.quasi), alike.places, alike.counts
         own = self._places(self.dictionaries)
         if any((shared != np.arange(len(shared))).any() for shared in own):

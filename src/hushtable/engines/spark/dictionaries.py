@@ -19,7 +19,7 @@ from hushtable.io.dictionaries import from_codes
 _PASS = 32
 
 _IN_PLAN = 4096
-"""Most numbers to look up in an array of the plan; more are looked up by a join."""
+"""Maximum number of entries to look up in an array of the plan; more are looked up by a join."""
 
 
 @dataclass(frozen=True)
@@ -91,7 +91,7 @@ def coded(
 ) -> DataFrame:
     """Give every row the places of its values: columns p0, p1, ..., null for a new value.
 
-    ``more`` names further numbers of every value, which become columns of their own; ``places`` lets values share one.
+    ``more`` names additional numbers of every value, which become separate columns; ``places`` lets values share one.
     """
     for j, dictionary in enumerate(found):
         own = np.arange(len(dictionary)) if places is None else places[j]

@@ -151,7 +151,7 @@ def check_driver(frame: DataFrame, records: int, why: str) -> None:
         raise IncompatibleError(
             f"The table has {records} rows, more than the driver accepts ({DRIVER_ROWS} = {limit}), and {why}.",
             code="spark-engine",
-            hint="Raise that setting if the driver has the memory.",
+            hint="Raise that setting if the driver has enough memory.",
         )
 
 
@@ -166,7 +166,7 @@ def collected(frames: Mapping[str, DataFrame], progress: Progress) -> dict[str, 
     first = next(iter(frames.values()))
     with SparkJobs(first.sparkSession, progress).run() as jobs:
         rows = sum(frame.count() for frame in frames.values())
-        check_driver(first, rows, "linked tables are worked on there")
+        check_driver(first, rows, "linked tables are processed there")
         found = {name: jobs.collect_large(frame, f"reading {name}") for name, frame in frames.items()}
     coded = {name: [c.dictionary_encode() if is_text(c.type) else c for c in t.columns] for name, t in found.items()}
     return {name: pa.table(coded[name], names=table.column_names) for name, table in found.items()}
@@ -176,7 +176,7 @@ def _setting(spark: SparkSession, name: str) -> int:
     given = spark.conf.get(name, str(_DEFAULTS[name]))
     if not str(given).isdecimal() or int(str(given)) < 1:
         raise ParameterError(
-            f"The Spark setting {name!r} must be a whole number from 1 up.", hint="Correct or drop it."
+            f"The Spark setting {name!r} must be a whole number of at least 1.", hint="Correct or drop it."
         )
     return int(str(given))
 

@@ -48,7 +48,7 @@ def run_on_spark(
     format : {"csv", "parquet"}
     master : str, optional
     to : str, optional
-        A database's table, or Parquet in a store, to write the rows to as well.
+        A database table, or Parquet in a store, that also gets the rows.
     overwrite : bool
     progress : callable
 

@@ -49,7 +49,7 @@ class Finish:
     def divided_cells(self, rows: pa.Table) -> pa.Table:
         """Return the published cells of each combination's records, which may be in several classes.
 
-        Combinations have ``n`` records each, beginning at ``at``; so has the result. ``tie`` ranks them among those
+        Combinations have ``n`` records each, beginning at ``at``; so does the result. ``tie`` ranks them among those
         with the same codes.
         """
         order = np.lexsort([rows.column(name).to_numpy() for name in ("at", *reversed(self.keys))])

@@ -47,7 +47,7 @@ class SparkGroups:
     ----------
     combinations : Combinations
     most : int
-        Most combinations, or records, in one task.
+        Maximum number of combinations, or records, in one task.
     coins : Coins, optional
 
     Attributes

@@ -18,14 +18,14 @@ from hushtable.algorithms.base import Progress
 from hushtable.errors import DataError
 
 SMALL = 500_000
-"""Most rows of a table that is broadcast to every executor instead of being shuffled."""
+"""Maximum number of rows of a table that is broadcast to every executor instead of being shuffled."""
 
 _PIECE = 4_000_000
 
 
 @contextmanager
 def spark_errors(what: str) -> Iterator[None]:
-    """Convert an error of Spark: its own message may quote a cell, so only its kind is shown."""
+    """Convert a Spark error: its own message may quote a cell, so only its kind is shown."""
     try:
         yield
     except PySparkException as error:
@@ -72,7 +72,7 @@ def if_there() -> Iterator[None]:
 
 
 def changed_input() -> DataError:
-    """The error of a table that changed between two reads."""
+    """Return the error of a table that changed between two reads."""
     return DataError(
         "The table changed while it was read: Spark reads it several times.",
         code="changed",
@@ -139,7 +139,7 @@ class SparkJobs:
     def collect_large(self, frame: DataFrame, what: str, most: int | None = None) -> pa.Table:
         """Collect a table on the driver in pieces, each below Spark's limit for the result of a job.
 
-        ``most`` is a bound on its rows, if known.
+        ``most`` is a bound on the number of its rows, if known.
         """
         if most is not None and most <= _PIECE:
             return self.collect(frame, what)

@@ -18,7 +18,7 @@ from hushtable.engines.spark.session import to_write
 from hushtable.errors import VerificationError
 
 ONE_FILE = 1_000_000
-"""Most rows of a Parquet release in one file, and the rows of each part of a larger one."""
+"""Maximum number of rows of a Parquet release in one file, and number of rows in each part of a larger one."""
 
 _IN_PARTITION = (1 << 33) - 1
 """The bits of Spark's increasing numbers that count the rows of a partition; those above number the partition."""
@@ -86,7 +86,7 @@ def _tidy(place: Path) -> None:
 
 
 def not_verified() -> VerificationError:
-    """The error of rows on disk that differ from the verified ones."""
+    """Return the error of rows on disk that differ from the verified ones."""
     return VerificationError(
         "Spark's output differs from what was verified; it was removed.",
         code="changed",

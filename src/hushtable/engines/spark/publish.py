@@ -26,7 +26,7 @@ from hushtable.release.recode import Recoded
 from hushtable.table.ranks import dense_ranks
 
 _WORTH = 2
-"""Least average number of rows per row that is sent; otherwise, rows look up their cells on Spark."""
+"""Minimum average number of rows per row that is sent; with fewer, rows look up their cells on Spark."""
 
 _DIVIDED = -2
 """Marks a combination whose rows are in several classes."""
@@ -192,7 +192,7 @@ def rows_in_turn(content: Content, concerned: DataFrame, keys: list[str]) -> Dat
 
 
 def numbered_cells(content: Content, book: DataFrame, keep: Sequence[str]) -> tuple[DataFrame, Cellbook]:
-    """Replace cells k0, k1, ... by their packed numbers g0, g1, ...; other columns stay."""
+    """Replace cells k0, k1, ... by their packed numbers g0, g1, ...; other columns stay unchanged."""
     n = len(content.quasi)
     named = book.select(*keep, *(F.col(f"k{j}").alias(f"c{j}") for j in range(n)))
     found = dictionaries(content.jobs, named, range(n))

@@ -15,7 +15,7 @@ from hushtable.schema.columns import Role
 from hushtable.table.coded_columns import QuasiColumn
 
 DRIVER_ROWS = "spark.hushtable.driverRows"
-"""Setting: most rows, or distinct combinations, on the driver as codes, with a few bytes per row and column."""
+"""Setting: maximum number of rows, or distinct combinations, on the driver: a few bytes per row and column."""
 
 
 def check_engine(plan: Plan) -> None:
@@ -127,7 +127,7 @@ def too_many(n: int, what: str, limit: int, why: str) -> IncompatibleError:
     return IncompatibleError(
         f"The table has {n} {what}, more than the driver accepts ({DRIVER_ROWS} = {limit}), and {why}.",
         code="spark-engine",
-        hint="Raise that setting if the driver has the memory, or use strict mondrian without suppression.",
+        hint="Raise that setting if the driver has enough memory, or use strict mondrian without suppression.",
     )
 
 

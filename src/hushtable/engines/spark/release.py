@@ -59,7 +59,7 @@ def _held(outcome: SparkOutcome, data: DataFrame, plan: Plan) -> AccountProtocol
         If a model is violated, or the driver's release differs.
     """
     assert plan.account is not None
-    check_driver(data, outcome.content.records, "a ledger is asked who is in which class")
+    check_driver(data, outcome.content.records, "the ledger needs to know who is in which class")
     again = local.run(data.toArrow(), replace(plan, account=None))
     if table_digest(again.table) != table_digest(outcome.shown.frame.toArrow()):
         raise VerificationError(
@@ -124,14 +124,14 @@ class CountedRelease:
     def made(self) -> Made:
         """Refuse: the rows are on Spark."""
         raise IncompatibleError(
-            "This needs single records, which are not on this machine for a release of Spark.",
+            "This needs individual records, which are not on this machine for a Spark release.",
             code="spark-engine",
             hint="Save the release and open it with its original: hushtable.open_release(folder, original).",
         )
 
     @property
     def summary(self) -> None:
-        """Nothing: it is recomputed from the counts."""
+        """None: it is recomputed from the counts."""
 
     @property
     def verification(self) -> Verification:
@@ -145,7 +145,7 @@ class CountedRelease:
 
     @property
     def table(self) -> EncodedTable:
-        """The content of the input, as codes; rows have no order, and may stand for several with their weight."""
+        """The content of the input, as codes; rows have no order, and one row may represent several by its weight."""
         table = self.outcome.problem.table
         return table if self.outcome.on_driver or table.unit > 1 else replace(table, row_units=np.empty(0, np.int64))
 
@@ -190,7 +190,7 @@ class CountedRelease:
             raise IncompatibleError(
                 "The risks of the original table need all its combinations on the driver, but there are too many.",
                 code="spark-engine",
-                hint="Raise spark.hushtable.driverRows if the driver has the memory.",
+                hint="Raise spark.hushtable.driverRows if the driver has enough memory.",
             )
         return Exposure.raw(self.outcome.problem.table)
 

@@ -24,7 +24,7 @@ from hushtable.kernels.grouping import number_rows
 from hushtable.table.ranks import dense_ranks
 
 _MOST = 1 << 16
-"""Most repetitions of a row that is sent: a task makes its copies from one array."""
+"""Maximum number of repetitions of a row that is sent: a task makes its copies from one array."""
 
 _PARTS = 200
 """Number of parts if the session sets none: Spark's default."""
@@ -62,7 +62,7 @@ class Differing:
     units: IntArray
 
     def sent(self) -> DataFrame:
-        """Send the rows with their numbers of repetitions, in parts of about equally many rows."""
+        """Send the rows with their numbers of repetitions, in parts with about the same number of rows."""
         content, times = self.content, self.times
         pieces = -(-times // _MOST)
         of_piece = np.repeat(np.arange(len(times)), pieces)

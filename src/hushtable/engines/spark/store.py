@@ -40,9 +40,9 @@ class SparkStore:
     ----------
     combinations : Combinations
     driver_rows : int
-        Most combinations on the driver.
+        Maximum number of combinations on the driver.
     group_rows : int
-        Most combinations, or records, of a group in one task.
+        Maximum number of combinations, or records, of a group in one task.
 
     Attributes
     ----------
@@ -88,7 +88,8 @@ class SparkStore:
 
     def records(self) -> EncodedTable:
         """Refuse: the rows are too many."""
-        why = f"{self._plan.algorithm.name}, as set, distinguishes equal records or compares records with one another"
+        name = self._plan.algorithm.name
+        why = f"{name}, with these parameters, distinguishes equal records or compares records with one another"
         raise too_many(self._content.records, "rows", self._driver_rows, why)
 
     def combinations(self, why: str) -> EncodedTable:
@@ -184,7 +185,7 @@ class SparkTuples:
     def of(cls, combinations: Combinations, limit: int, keys: Sequence[Key]) -> SparkTuples:
         """Return the combinations of quasi-identifiers and these sensitive columns.
 
-        ``limit`` is the most that fit on the driver at once.
+        ``limit`` is the maximum that fits on the driver at once.
         """
         finish = combinations.finish
         coded = tuple(c.coded for c in finish.quasi)

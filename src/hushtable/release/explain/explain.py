@@ -331,7 +331,7 @@ def _worse(pair: tuple[GroupVerdict, GroupVerdict]) -> GroupVerdict:
 
 
 def _unbroken(own: Class, part: AnyArray, words: str) -> str:
-    """No class-wise model forbids it; perhaps one of the whole table does."""
+    """No model of single classes forbids it; perhaps one of the whole table does."""
     table = table_breaks(own.problem, own.labels, part)
     if table:
         return f"{words}, but then {table} would not hold."

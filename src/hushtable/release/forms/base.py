@@ -3,7 +3,7 @@
 A form says how the records of a class become the cell that they all publish in one column. ``Form`` is the choice, with
 its parameters; ``Cells`` are the cells of one column, one per class. Everything that depends on how a class is
 published is a method of its cells: which leaves of the domain they cover, how they are written, what an adversary may
-take for certain, how they can be widened. No other code distinguishes forms.
+consider certain, how they can be widened. No other code distinguishes forms.
 """
 
 from __future__ import annotations
@@ -75,7 +75,7 @@ class Points(NamedTuple):
     codes : int64 array, optional
         Instead of numbers.
     hidden : bool array
-        Which classes show nothing.
+        The classes that show nothing.
     """
 
     numbers: FloatArray | None
@@ -150,12 +150,12 @@ class Cells(ABC):
 
     @cached_property
     def low(self) -> IntArray:
-        """The least code of each class."""
+        """The smallest code of each class."""
         return self._at(self.offsets[:-1])
 
     @cached_property
     def high(self) -> IntArray:
-        """The greatest code of each class."""
+        """The largest code of each class."""
         return self._at(self.offsets[1:] - 1)
 
     @cached_property
@@ -173,7 +173,7 @@ class Cells(ABC):
     @property
     @abstractmethod
     def extent(self) -> tuple[IntArray, IntArray]:
-        """The least and the greatest leaf that each cell covers."""
+        """The smallest and the largest leaf that each cell covers."""
 
     @property
     def has_holes(self) -> bool:
@@ -263,7 +263,7 @@ class Cells(ABC):
         return np.full(len(self), np.nan)
 
     def middles(self, numbers: FloatArray) -> FloatArray:
-        """Return the middle between the least and the greatest number that each cell covers.
+        """Return the middle between the smallest and the largest number that each cell covers.
 
         The missing value is ignored, and a cell that covers nothing else has the middle NaN. A representative that is
         published as a number (a centroid) is its own middle.
@@ -319,7 +319,7 @@ class Cells(ABC):
             The number of a record in its class, from 0.
         luck : float array
         spread : float
-            Share by which ranges were widened, as far as is known.
+            Share by which ranges were widened, if known.
         """
         return self.drawn(groups, luck)
 
@@ -361,7 +361,7 @@ class Cells(ABC):
 
     @property
     def same_for_all(self) -> str:
-        """Whether equal values are always published alike: by ``column``, by ``value``, or not ('')."""
+        """Whether equal values are always published in the same way: by ``column``, by ``value``, or not ('')."""
         return ""
 
     def is_exact(self, group: int) -> bool:

@@ -151,7 +151,7 @@ class CentroidCells(Cells):
 
     @cached_property
     def means(self) -> AnyArray:
-        """The mean of each group, as published: integers if all of them are, else floats; 0 if there is none."""
+        """The mean of each group, as published: integers if all of them are, otherwise floats; 0 if there is none."""
         owner, codes, units = self._known
         coded = self.column.coded
         values = published_numbers(coded, codes)[codes - int(coded.missing)]
@@ -195,7 +195,7 @@ class CentroidCells(Cells):
     def representatives(self, numbers: FloatArray) -> FloatArray:
         """Return each representative on another scale, given the number of every code on it; NaN if there is none.
 
-        The scale is taken as linear between two codes, like those of measures.
+        The scale is assumed to be linear between two codes, like those of measures.
         """
         coded = self.column.coded
         if coded.kind in (Kind.NUMERIC, Kind.DATE) and len(coded.values):
@@ -237,7 +237,7 @@ class Centroid(Form):
     def from_records(
         self, column: QuasiColumn, rows: AnyArray, offsets: IntArray, partition: Partition | None = None
     ) -> Cells:
-        """Return the representatives; the algorithm may ask for whole numbers."""
+        """Return the representatives; the algorithm may require whole numbers."""
         whole = partition is not None and partition.whole_numbers
         if partition is None or partition.by_column is None:
             return CentroidCells(column, *count_codes(column, rows, offsets), whole)

@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 
 
 def escape_counted(label: str | None) -> str:
-    r"""Write a value in front of its count.
+    r"""Write a value before its count.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Tight ranges: in an ordered column, a class publishes its least and its greatest value.
+"""Tight ranges: in an ordered column, a class publishes its smallest and its largest value.
 
 A range covers every leaf of the domain inside it. A class that also contains the missing value publishes the root,
 which covers everything. Nominal columns have no ranges: they are published as sets.
@@ -60,7 +60,7 @@ class RangeCells(Cells):
         return np.asarray(np.where(ends & (place == 0), low, np.where(ends & (place == 1), high, guess)))
 
     def widened(self, how: Widening, open_to: BoolArray, luck: FloatArray) -> Cells:
-        """Move both ends outwards at random."""
+        """Move both ends outward at random."""
         from hushtable.release.forms.widening import wider_ranges
 
         return wider_ranges(self, open_to & ((self.counts > 1) | (luck < how.exact)), how.spread, how.coins)

@@ -1,7 +1,7 @@
 """Hierarchy nodes: a class publishes the lowest node that covers all its values.
 
 A node covers its leaves. A node that was built from the data is named after the values published in it: a name with the
-first and the last of them covers what lies between, and a mask covers no longer values.
+first and the last of them covers what lies between, and a mask covers no values that are longer.
 """
 
 from __future__ import annotations
@@ -63,7 +63,7 @@ class NodeCells(Cells):
 
     @cached_property
     def extent(self) -> tuple[IntArray, IntArray]:
-        """The least and the greatest leaf below each node."""
+        """The smallest and the largest leaf below each node."""
         coded = self.column.coded
         low, high = np.zeros(len(self), dtype=np.int64), np.zeros(len(self), dtype=np.int64)
         leaf = np.arange(coded.size)
@@ -162,7 +162,7 @@ class NodeCells(Cells):
 
     @cached_property
     def ends(self) -> tuple[IntArray, IntArray]:
-        """The least and the greatest code that name each such node.
+        """The smallest and the largest code that name each such node.
 
         With global recoding, every class at a node has the same name, from all values published there. Otherwise a
         class has the name that its own values give.
@@ -186,7 +186,7 @@ class NodeCells(Cells):
 
     @cached_property
     def longest(self) -> IntArray:
-        """The greatest length of values that a node covers: of its class, or of all values with global recoding."""
+        """The maximum length of the values that a node covers: of its class, or of all values with global recoding."""
         out = np.zeros(len(self), dtype=np.int64)
         filled = np.flatnonzero(self.counts)
         if len(filled):
@@ -217,7 +217,7 @@ class NodeCells(Cells):
         return self._below(groups, luck, np.zeros(len(groups), dtype=np.bool_))
 
     def written_down(self, groups: IntArray, place: IntArray, luck: FloatArray, spread: float) -> IntArray:
-        """Return leaves below the nodes; a class's second record is below another child than its first."""
+        """Return leaves below the nodes; a class's second record is below a different child than its first."""
         return self._below(groups, luck, place == 1)
 
     def _below(self, groups: IntArray, luck: FloatArray, second: BoolArray) -> IntArray:
@@ -250,7 +250,7 @@ class NodeCells(Cells):
         return out
 
     def widened(self, how: Widening, open_to: BoolArray, luck: FloatArray) -> Cells:
-        """Replace some nodes by the one above. Nodes of a global recoding say nothing about a class, and stay."""
+        """Replace some nodes with the one above. Nodes of a global recoding say nothing about a class, and are kept."""
         if self.level is not None:
             return self
         chance = np.where(self.height > 0, how.climb, how.exact)

@@ -49,7 +49,7 @@ class PatternCells(NodeCells):
 
     @cached_property
     def height(self) -> IntArray:
-        """0 for a common value, else the root's height."""
+        """0 for a common value, otherwise the root's height."""
         return np.where(self.kept, 0, self.column.coded.height)
 
     @cached_property

@@ -35,7 +35,7 @@ EVERYTHING: Meaning = (ROOT, ROOT)
 """The meaning of ``*``: any value of the column."""
 
 INSIDE = "{"
-"""Prefix of a part from inside braces, where other characters are escaped than in a cell on its own."""
+"""Prefix of a part from inside braces, where different characters are escaped than in a cell on its own."""
 
 _PIECE = 1 << 16
 _COMMA, _COLON, _BACKSLASH = (ord(sign) for sign in ",:\\")
@@ -217,7 +217,7 @@ def _split(cells: pa.Array, *, counted: bool) -> Parts:
 
 
 def _split_piece(cells: pa.Array, counted: bool) -> tuple[IntArray, pa.Array, FloatArray]:
-    """The cell of each part, its name with a brace in front, and its count."""
+    """The cell of each part, its name with a brace before it, and its count."""
     _, places, content = cells.buffers()
     ends = np.frombuffer(places, dtype=np.int64)[cells.offset : cells.offset + len(cells) + 1]
     data = np.frombuffer(content, dtype=np.uint8)
@@ -242,7 +242,7 @@ def _split_piece(cells: pa.Array, counted: bool) -> tuple[IntArray, pa.Array, Fl
 
 
 def _escaped(data: AnyArray) -> BoolArray:
-    """Which bytes have an odd number of backslashes in front of them."""
+    """Which bytes have an odd number of backslashes before them."""
     slash = data == _BACKSLASH
     out = np.zeros(len(data), dtype=np.bool_)
     if slash.any():
@@ -266,7 +266,7 @@ def _digits(data: AnyArray, starts: IntArray, ends: IntArray) -> FloatArray:
 
 
 def _slices(data: AnyArray, starts: IntArray, ends: IntArray) -> pa.Array:
-    """The texts ``data[starts[i] : ends[i]]``, each with ``INSIDE`` in front."""
+    """The texts ``data[starts[i] : ends[i]]``, each with ``INSIDE`` before it."""
     # the byte before a text becomes the brace
     lengths = np.maximum(ends - starts, 0) + 1
     offsets = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
@@ -319,9 +319,9 @@ def read_cells(form: Form, cells: pa.Array, column: ColumnPlan) -> Reading:
     """Return what distinct cells of a column stand for.
 
     A cell that covers several values stands for each of them equally. An open range (``< 20``) gets an end: as far away
-    as the widest range that ends there reaches, else as far as all published bounds are apart, else as far as zero (for
-    dates, a year); not below zero if no bound is. ``*`` stands for everything that the other cells of the column do,
-    and for all values that the policy lists.
+    as the widest range that ends there, otherwise as far as all published bounds are apart, otherwise as far as zero
+    (for dates, a year); not below zero unless some bound is. ``*`` stands for everything that the other cells of the
+    column do, and for all values that the policy lists.
 
     Parameters
     ----------

@@ -5,7 +5,7 @@ classes of a part of the space, it is made at the roundest number between their 
 The regions of classes that cuts can separate tile the whole space, and every new record falls into one of them. Open
 ends are ``< 20`` and ``>= 80``; if a column was not cut, the cell is ``*``.
 
-Classes that no cut can separate, such as overlapping clusters, share no bound. Their own bounds are moved outwards to
+Classes that no cut can separate, such as overlapping clusters, share no bound. Their own bounds are moved outward to
 round numbers, by less than a quarter of their width.
 
 Cuts are derived from the classes themselves, whatever algorithm made them, so a region depends on the published records
@@ -140,7 +140,7 @@ class Regions(MemberForm):
         return Cover.RANGE if kind.ordered else Cover.SET
 
     def from_members(self, column: QuasiColumn, offsets: IntArray, members: IntArray) -> Cells:
-        """Return regions with bounds moved outwards, since the neighbors are not known yet."""
+        """Return regions with bounds moved outward, since the neighbors are not known yet."""
         if _beyond(column, members):
             return self._tight(column, offsets, members)
         plain = RegionCells(column, offsets, members)
@@ -215,7 +215,7 @@ def _bounds(kind: Kind, numbers: Any, missing: int, cuts: IntArray, otherwise: f
 
 
 def _outwards(cells: RegionCells, groups: IntArray) -> tuple[FloatArray, FloatArray]:
-    """Move the ends of these classes outwards to round numbers, by less than a quarter of their width."""
+    """Move the ends of these classes outward to round numbers, by less than a quarter of their width."""
     coded = cells.column.coded
     first = int(coded.missing)
     numbers = known_numbers(coded).astype(np.float64)

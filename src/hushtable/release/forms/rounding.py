@@ -29,7 +29,7 @@ def round_between(low: FloatArray, high: FloatArray, kind: Kind = Kind.NUMERIC) 
     """Return the roundest number r with ``low < r <= high``: a multiple of the largest of 1, 2, 5 times a power of ten.
 
     If there are several, the one nearest to the middle. Dates are days since 1970: the first day of the roundest year,
-    else of a month, else any day.
+    otherwise of a month, otherwise any day.
 
     Examples
     --------
@@ -97,7 +97,7 @@ def _scaled(numbers: FloatArray, exponent: int) -> FloatArray:
 
 
 def _days_between(low: FloatArray, high: FloatArray) -> FloatArray:
-    """Return the first day of the roundest year in (low, high], else of the last month, else the last day."""
+    """Return the first day of the roundest year in (low, high], otherwise of the last month, or the last day."""
     first, last = (low + 1).astype("datetime64[D]"), high.astype("datetime64[D]")
     # years and months that begin between the two days
     years = [_begun(first, "Y"), last.astype("datetime64[Y]").astype(np.int64)]

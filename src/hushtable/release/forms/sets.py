@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from hushtable.table.plan import ColumnPlan
 
 MOST_NUMBERED = 64
-"""Larger sets are rarely equal, and are written one by one."""
+"""Larger sets are rarely equal, and are written individually."""
 
 
 @dataclass(frozen=True)

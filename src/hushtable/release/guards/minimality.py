@@ -15,8 +15,8 @@ the odds of one assignment against the other change by a factor of at most (1/ex
 A global recoding generalizes whole columns instead: levels are raised in an order that is fixed before any sensitive
 value is used, until the models hold, and by at least j steps with probability extra^j.
 
-If even the whole table violates a model and records may be suppressed, those with too frequent values are, as without
-the guard, which does not hide this.
+If even the whole table violates a model and records may be suppressed, those with values that are too frequent are
+suppressed, as without the guard, which does not hide this.
 
 The guard needs models that survive merging. m-confidentiality bounds what one refused block reveals; the guard protects
 against adversaries who replay the whole run. Algorithms that number their groups (anatomy, m-invariant) assign
@@ -79,7 +79,7 @@ class MinimalityGuard(Guard):
     Parameters
     ----------
     extra : float
-        The probability that two groups are merged without need; at height h of the tree, extra ** h.
+        The probability that two groups are merged unnecessarily; at height h of the tree, extra ** h.
 
     Examples
     --------
@@ -92,7 +92,7 @@ class MinimalityGuard(Guard):
     0.0
     """
 
-    extra: Annotated[float, Between(0, 1, closed="neither"), "probability of merging groups without need"] = 0.25
+    extra: Annotated[float, Between(0, 1, closed="neither"), "probability of merging groups unnecessarily"] = 0.25
 
     name: ClassVar[str] = "minimality"
     answers: ClassVar[str] = "minimality"
@@ -127,7 +127,7 @@ class MinimalityGuard(Guard):
         return replace(problem, store=blind, model=blind_part(problem.model), tossed=problem.coins)
 
     def grouped(self, problem: Problem, partition: Partition, recoding: Recoding, coins: Coins) -> Partition | None:
-        """Merge groups, or raise levels, until the models hold, and further at random."""
+        """Merge groups, or raise levels, until the models hold, and more at random."""
         climb = self._climb if recoding is Recoding.GLOBAL else self._pair
         return climb(problem, partition, coins) or self._trimmed(problem, partition, coins, climb)
 
@@ -222,13 +222,13 @@ def group_centres(table: EncodedTable, labels: IntArray, n_groups: int) -> IntAr
 
 
 def spread_order(centres: IntArray, rank: IntArray) -> IntArray:
-    """Return the groups in an order in which stretches of a power of two are close together.
+    """Return the groups in an order in which runs of a power of two are close together.
 
     Parameters
     ----------
     centres : int64 array, group by column
     rank : int64 array
-        Breaks ties; no two groups share one.
+        Breaks ties; no two groups share a value.
 
     Examples
     --------

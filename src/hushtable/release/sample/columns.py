@@ -92,7 +92,7 @@ class Drawn:
         return self.atoms[rows], None if self.numbers is None else self.numbers[rows]
 
     def put(self, rows: IntArray, values: tuple[AnyArray, AnyArray | None]) -> None:
-        """Give rows other values."""
+        """Give rows different values."""
         self.atoms[rows] = values[0]
         if self.numbers is not None:
             self.numbers[rows] = values[1]
@@ -104,12 +104,12 @@ class Drawn:
         return atoms, None if self.numbers is None else _inside(self.reading, atoms, inner)
 
     def moved(self, rows: IntArray, inner: FloatArray) -> tuple[AnyArray, AnyArray | None]:
-        """Return other values inside the atoms that rows have."""
+        """Return different values inside the atoms that rows have."""
         atoms = self.atoms[rows]
         return atoms, None if self.numbers is None else _inside(self.reading, atoms, inner)
 
     def column(self, place: IntArray | None) -> pa.Array:
-        """Return the values as a column of the original's type, put into another order if there is one."""
+        """Return the values as a column of the original's type, put into the given order if there is one."""
         atoms = self.atoms if place is None else self.atoms[place]
         gaps = atoms == 0 if self.reading.has_missing else None
         if self.numbers is None:
@@ -339,14 +339,14 @@ def _condition(tokens: Sequence[_Token], text: str) -> ColumnCondition:
         raise bad_rule(text, "a comparison is missing")
     name, sign, rest = tokens[: signs[0]], tokens[signs[0]][1], tokens[signs[0] + 1 :]
     if not name or any(kind == "mark" for kind, _ in name):
-        raise bad_rule(text, "a column is missing in front of a comparison")
+        raise bad_rule(text, "a column is missing before a comparison")
     column = " ".join(word for _, word in name)
     if sign != "in":
         if not rest or any(kind in ("mark", "sign") for kind, _ in rest):
-            raise bad_rule(text, "a comparison takes one value")
+            raise bad_rule(text, "a comparison needs one value")
         return ColumnCondition(column, "=" if sign == "==" else sign, (_value(rest),))
     if len(rest) < 3 or rest[0] != ("mark", "{") or rest[-1] != ("mark", "}"):
-        raise bad_rule(text, "'in' takes values in braces")
+        raise bad_rule(text, "'in' needs values in braces")
     values: list[list[_Token]] = [[]]
     for token in rest[1:-1]:
         if token == ("mark", ","):
@@ -354,7 +354,7 @@ def _condition(tokens: Sequence[_Token], text: str) -> ColumnCondition:
         else:
             values[-1].append(token)
     if not all(values) or any(kind in ("mark", "sign") for value in values for kind, _ in value):
-        raise bad_rule(text, "'in' takes values in braces")
+        raise bad_rule(text, "'in' needs values in braces")
     return ColumnCondition(column, "in", tuple(map(_value, values)))
 
 

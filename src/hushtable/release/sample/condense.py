@@ -47,7 +47,7 @@ CONDENSED = (
     "themselves. One that matches a person does so by chance."
 )
 FEWEST = 3
-"""Least rows of a class: the mean and the spread of two people reveal both."""
+"""Minimum number of rows in a class: the mean and the spread of two people reveal both."""
 
 _LARGEST = 2**53
 _COVARIANCE = 1e300
@@ -67,7 +67,8 @@ def condense_release(release: Released, *, columns: Sequence[str] | None = None)
     sizes = np.bincount(labels)
     if sizes.min() < FEWEST:
         raise IncompatibleError(
-            f"The smallest class has {counted(int(sizes.min()), 'row', 'rows')}: its mean would reveal single values.",
+            f"The smallest class has {counted(int(sizes.min()), 'row', 'rows')}: its mean would reveal individual "
+            "values.",
             code="small-classes",
             hint=f"Use k-anonymity with k of at least {FEWEST}.",
         )

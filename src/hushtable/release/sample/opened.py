@@ -40,7 +40,7 @@ def check_opened(release: Released) -> None:
     public = getattr(release.origin, "public", None)
     if public is not None and public.get("rows") != release.table.num_rows:
         raise DataError(
-            f"The published file has {release.table.num_rows:,} rows, but release.json has another number.",
+            f"The published file has {release.table.num_rows:,} rows, but release.json has a different number.",
             code="mismatch",
             hint="Use the release as it was written.",
         )

@@ -1,9 +1,9 @@
 """A sample: rows drawn class by class from the published cells alone.
 
-Quasi-identifiers are drawn; other columns stay with their published row, since the rows of a class look alike. Counts
-are assigned to the rows of the class in random order, so the counts of each class stay exact. Draws from other cells
-are uniform: each whole number of a region has the same probability. The sample depends only on published data, the
-policy and the seed, so it cannot weaken the release.
+Quasi-identifiers are drawn; other columns stay with their published row, since the rows of a class look the same.
+Counts are assigned to the rows of the class in random order, so the counts of each class stay exact. Draws from other
+cells are uniform: each whole number of a region has the same probability. The sample depends only on published data,
+the policy and the seed, so it cannot weaken the release.
 """
 
 from __future__ import annotations

@@ -50,14 +50,14 @@ def short(label: str, width: int) -> str:
 
 @dataclass(frozen=True)
 class Heading:
-    """What is said about a chart.
+    """The texts of a chart.
 
     Attributes
     ----------
     key : str
         Distinguishes this chart from others on the page.
     title : str
-        For people who do not see the chart.
+        Text for people who cannot see the chart.
     caption : str or Markup
         Appears above the chart, for everybody.
     """

@@ -84,7 +84,7 @@ class PlotArea:
 def line_chart(
     heading: Heading, curves: Sequence[Curve], *, x: str, y: str, show: Callable[[float], str], zero: bool = True
 ) -> Markup:
-    """Draw lines with their bands over one scale that starts at 0, or below the least value without ``zero``.
+    """Draw lines with their bands over one scale that starts at 0, or below the smallest value without ``zero``.
 
     A published line has the color and the shape of our line with the same name.
 

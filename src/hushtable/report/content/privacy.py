@@ -124,7 +124,7 @@ class RecipientEvidence(Part):
     smallest: int
     """published rows in the smallest group of rows that look the same in those columns"""
     highest: float
-    """highest chance to pick the right row for a person"""
+    """highest chance of picking the right row for a person"""
     average: float
     share_at_risk: float
     """share of the rows above the report's threshold"""

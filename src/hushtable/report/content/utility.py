@@ -45,7 +45,7 @@ class ColumnEvidence(Part):
     nodes: bool
     """whether the published cells are these nodes; ranges and sets are narrower"""
     covered: float | None
-    """average share of the domain that a published cell covers: 0 is exact, 1 is no information"""
+    """average share of the domain that a published cell covers: 0 is exact, 1 carries no information"""
     shift: float | None
     """how far the distribution moved: total variation distance over the bars, 0 to 1"""
     bars: tuple[Bar, ...]

@@ -40,7 +40,7 @@ def attack_evidence(
 
 
 def evidence_of(result: AttackResult, learns: Any) -> AttackEvidence:
-    """Return how an attack went; ``learns`` is what a right guess tells."""
+    """Return how an attack went; ``learns`` is what a correct guess reveals."""
     low, high = result.interval
     return AttackEvidence(
         name=result.name,

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from hushtable.release.released import Released
 
 ROUNDING = 5
-"""Counts of bars are rounded to multiples of this: the difference of two counts does not reveal single records."""
+"""Counts of bars are rounded to multiples of this: the difference of two counts does not reveal individual records."""
 
 
 def rounded(counts: FloatArray | IntArray) -> list[int]:
@@ -341,7 +341,7 @@ FEW = 12
 """Up to this number, distinct numbers or dates are single values instead of ranges."""
 
 MOST = 12
-"""Maximum number of labels with a bin of their own."""
+"""Maximum number of labels with a separate bin."""
 
 _LEAST_RANGE = 1e-290
 
@@ -520,7 +520,7 @@ def _grid(numbers: FloatArray, counts: IntArray, least: int, coded: Coded) -> Fl
 
 
 def _round_up(width: float) -> float:
-    """Return the next of 1, 2, 5 times a power of ten.
+    """Return the next number of the form 1, 2 or 5 times a power of ten.
 
     Examples
     --------

@@ -49,7 +49,7 @@ def model_evidence(release: Released) -> tuple[ModelEvidence, ...]:
 def models_found(
     members: Sequence[PrivacyModel], evidence: Sequence[Evidence], columns: set[str]
 ) -> tuple[ModelEvidence, ...]:
-    """Return models with what was found about each; no value of the table is spelt out, but names of columns are."""
+    """Return models with what was found about each; no value of the table is named, but columns are."""
     found = []
     for member, seen in zip(members, evidence, strict=True):
         on = getattr(member, "on", None)
@@ -114,7 +114,7 @@ def bands(before: Exposure, after: Exposure) -> tuple[Band, ...]:
 
 
 def banded(before: tuple[AnyArray, AnyArray], after: tuple[AnyArray, AnyArray]) -> tuple[Band, ...]:
-    """Return the share of people by how many match them, given these numbers and how many people have each."""
+    """Return the share of people by the number of people who match them, given these numbers and their frequencies."""
     one, other = _shares(*before), _shares(*after)
     found = []
     for i, least in enumerate(_BANDS):

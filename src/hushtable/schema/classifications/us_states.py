@@ -1,7 +1,7 @@
 """The states of the United States by Census division and region.
 
-States are known by name, by postal code and, in columns with a matching name, by their FIPS number. The island
-areas are in no region of the Census Bureau; here they are a group of their own.
+States are known by name, by postal code and, in columns with a matching name, by their FIPS number. The island areas
+are in no region of the Census Bureau; here they form a separate group.
 """
 
 from __future__ import annotations

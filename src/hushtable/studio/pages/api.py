@@ -1,4 +1,4 @@
-"""The REST API for people: the OpenAPI description, without external resources."""
+"""A readable page of the REST API: the OpenAPI description, without external resources."""
 
 from __future__ import annotations
 

@@ -141,7 +141,7 @@ async def _classes(run: Run, rows: _Rows) -> None:
 
 
 def _distributions(run: Run) -> None:
-    """The report's charts: before and after on one scale, the columns with the greatest loss first."""
+    """The report's charts: before and after on one scale, the columns with the largest loss first."""
     facts = run.facts
     found = [ColumnEvidence(**column) for column in facts.get("columns", ())]
     drawn = sorted((c for c in found if c.bars), key=lambda c: -(c.covered or 0.0))

@@ -203,7 +203,7 @@ class Editor:
         await self.check()
 
     def _by_hand(self) -> bool:
-        """Whether the recipe takes a tree that people write."""
+        """Whether the recipe accepts a tree that users write."""
         return any(param.name == "tree" for param in registry.hierarchies[self.recipe].params())
 
     def _fill(self) -> None:

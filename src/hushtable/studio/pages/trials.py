@@ -122,7 +122,7 @@ def _names(tried: Mapping[str, Any]) -> list[str]:
 
 
 def _range(param: Any, value: Any) -> list[Any]:
-    """Return a few values from the policy's own upwards, within the parameter's range; less privacy is not proposed."""
+    """Return a few values, from the policy's own upward, within the parameter's range; less privacy is not proposed."""
     found = [value]
     for more in (2 * value, 4 * value):
         try:

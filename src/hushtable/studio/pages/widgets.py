@@ -154,7 +154,7 @@ def after_showing(look: Callable[[], Awaitable[None]]) -> None:
 
 
 def duration(seconds: float) -> str:
-    """Return a duration for people.
+    """Return a duration in human-readable form.
 
     Examples
     --------

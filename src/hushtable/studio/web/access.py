@@ -37,7 +37,7 @@ class Access:
     Parameters
     ----------
     host : str
-        Address that the studio listens on. Any but loopback needs a token that the user chose.
+        Address that the studio listens on. Any address other than loopback needs a token that the user chose.
     port : int
     token : str, optional
         Defaults to a random one.
@@ -52,7 +52,7 @@ class Access:
     >>> Access("0.0.0.0", 8080)
     Traceback (most recent call last):
     hushtable.errors.UsageError: Other machines could reach the studio at '0.0.0.0'. Choose a secret of at least 16
-    characters with --token, or leave --host out.
+    characters with --token, or remove --host.
     >>> access = Access("127.0.0.1", 8080)
     >>> access.host_ok("localhost:8080"), access.host_ok("evil.example:8080")
     (True, False)
@@ -68,7 +68,7 @@ class Access:
             raise UsageError(
                 f"Other machines could reach the studio at {self.host!r}.",
                 code="no-token",
-                hint=f"Choose a secret of at least {_SHORTEST} characters with --token, or leave --host out.",
+                hint=f"Choose a secret of at least {_SHORTEST} characters with --token, or remove --host.",
             )
         if not self.token:
             object.__setattr__(self, "token", secrets.token_urlsafe(24))

@@ -32,7 +32,7 @@ from hushtable.studio.texts import STEPS, T
 
 
 def register(studio: Studio, app: FastAPI) -> None:
-    """Register the pages of a studio in front of its REST API, once per process."""
+    """Register the pages of a studio before its REST API, once per process."""
 
     @ui.page("/")
     def first() -> None:

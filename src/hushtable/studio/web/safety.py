@@ -1,4 +1,4 @@
-"""The guard in front of the whole app, pages, REST and web sockets alike, as ASGI middleware."""
+"""The guard of the whole app (pages, REST and web sockets), as ASGI middleware."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _SMALL = 20 * 2**20
 _UPLOAD = re.compile(r"/api/projects/[^/]+/data|/_nicegui/client/[^/]+/upload/.*")
 _REFUSALS = {
     "host": (HTTPStatus.MISDIRECTED_REQUEST, "The studio does not answer to this host name."),
-    "origin": (HTTPStatus.FORBIDDEN, "Only the studio's own pages may ask for this."),
+    "origin": (HTTPStatus.FORBIDDEN, "Only the studio's own pages may request this."),
     "session": (HTTPStatus.UNAUTHORIZED, "Open the address with the token that the studio printed at startup."),
     "token": (HTTPStatus.FORBIDDEN, "This is not the token of the running studio. Use the address that it printed."),
     "large": (HTTPStatus.REQUEST_ENTITY_TOO_LARGE, "The upload is larger than the studio allows."),
@@ -215,8 +215,8 @@ _SCRIPT = re.compile(rb"<script(?=[\s>])")
 def security_headers(host: str, nonce: str) -> dict[str, str]:
     """Return the headers for a response.
 
-    Pages are built in the browser by Vue, which compiles templates and takes inline styles: hence ``unsafe-eval``
-    and inline styles. Inline scripts need the response's own nonce.
+    Pages are built in the browser by Vue, which compiles templates and uses inline styles: hence ``unsafe-eval`` and
+    inline styles. Inline scripts need the response's own nonce.
 
     Parameters
     ----------

@@ -39,7 +39,7 @@ def serve(
     host : str
         Loopback, or another address together with a ``token``.
     port : int, optional
-        Defaults to the first free one from 8080 on.
+        Defaults to the first free port from 8080 on.
     token : str
         Defaults to a random one.
     data : Path, optional

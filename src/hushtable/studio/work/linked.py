@@ -88,7 +88,7 @@ def _unpacked(packed: Path, new: Path) -> LinkedPolicy:
             table = file.split(".")[0] in policy.tables and file.lower().endswith(TABLES)
             if not table and file not in named:
                 raise DataError(f"The ZIP file has {file!r}, which is neither a table of the policy nor named in it.",
-                                code="not-joined", hint="Name it in the policy, or leave it out.")  # fmt: skip
+                                code="not-joined", hint="Name it in the policy, or remove it.")  # fmt: skip
             with archive.open(entry) as source, (new / ("tables" if table else "files") / file).open("xb") as out:
                 shutil.copyfileobj(source, out)
     return policy

@@ -113,7 +113,7 @@ _last: dict[tuple[str, int], Release] = {}
 def run(project: Project, report: Report, policy: Mapping[str, Any], origin: int | None = None) -> dict[str, Any]:
     """Anonymize the project's table under a policy, as data, and keep the verified release.
 
-    ``origin`` is the run of whose solutions this is one.
+    ``origin`` is the run whose search found this solution.
     """
     if project.linked:
         from hushtable.studio.work.linked import run_tables

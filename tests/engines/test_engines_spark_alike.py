@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 from support_spark import same
 
 from hushtable.api import run_plan
-from hushtable.engines.spark import content
+from hushtable.engines.spark import alike, content
 from hushtable.engines.spark.jobs import SparkJobs
 from hushtable.engines.spark.session import parquet_files, read_frame
 from hushtable.models.k_anonymity import KAnonymity
@@ -53,11 +53,11 @@ def test_pieces_are_counted_and_merged(data, piece, batch):
     rows = data.draw(st.lists(st.tuples(*(CELLS[name] for name in names)), min_size=1, max_size=15))
     table = pa.table({n: pa.array([r[j] for r in rows], TYPES[n]) for j, n in enumerate(names)})
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(content, "_PIECE", piece)
-        sent = list(content._count_pieces(iter(table.to_batches(batch))))
+        patch.setattr(alike, "_PIECE", piece)
+        sent = list(alike._count_pieces(iter(table.to_batches(batch))))
     tables = [pa.ipc.open_stream(s.column("counted")[0].as_buffer()).read_all() for s in sent]
     assert [t.num_rows for t in tables] == [s.column("alike")[0].as_py() for s in sent]
-    found = content._merged(range(len(names)), tables)
+    found = alike._merged(range(len(names)), tables)
     assert told(found) == counted(rows)
     for j, dictionary in enumerate(found.dictionaries):
         once = Counter({value[0]: n for value, n in counted((row[j],) for row in rows).items()})
@@ -69,16 +69,16 @@ def test_more_values_than_fit_into_a_number():
     draw = np.random.default_rng(1)
     columns = [pa.array(draw.integers(0, 2**40, 3000)).take(pa.array(np.arange(6000) % 3000)) for _ in range(8)]
     (batch,) = pa.table(columns, names=list("abcdefgh")).to_batches()
-    (sent,) = content._count_pieces(iter([batch]))
+    (sent,) = alike._count_pieces(iter([batch]))
     table = pa.ipc.open_stream(sent.column("counted")[0].as_buffer()).read_all()
     for tables, times in (([table], 2), ([table, table], 4)):
-        assert content._merged(range(8), tables).counts.tolist() == [times] * 3000
+        assert alike._merged(range(8), tables).counts.tolist() == [times] * 3000
 
 
 def test_pieces_are_brought_in_batches(monkeypatch):
-    monkeypatch.setattr(content, "_SENT", 10)
-    assert list(content._batches([4, 6, 1, 30])) == [(0, 1), (2, 2), (3, 3)]
-    assert list(content._batches([])) == []
+    monkeypatch.setattr(alike, "_SENT", 10)
+    assert list(alike._batches([4, 6, 1, 30])) == [(0, 1), (2, 2), (3, 3)]
+    assert list(alike._batches([])) == []
 
 
 def _lacks(batches):
@@ -87,16 +87,16 @@ def _lacks(batches):
 
 def test_executors_without_hushtable_are_noticed(spark, on_spark, monkeypatch):
     cluster = SimpleNamespace(conf=SimpleNamespace(get=lambda *name: "spark://host:7077"), range=spark.range)
-    assert content.tasks_can_count(spark) and content.tasks_can_count(cluster)
-    monkeypatch.setattr(content, "_same_rows", _lacks)
-    assert content.tasks_can_count(spark) and not content.tasks_can_count(cluster)
+    assert alike.tasks_can_count(spark) and alike.tasks_can_count(cluster)
+    monkeypatch.setattr(alike, "_same_rows", _lacks)
+    assert alike.tasks_can_count(spark) and not alike.tasks_can_count(cluster)
     table, plan = random_people(60, 2), plan_of([KAnonymity(k=3)])
     monkeypatch.setattr(content, "tasks_can_count", lambda session: False)
     same(on_spark(table, plan), run_plan(table, plan))
 
 
 def test_on_spark_types_are_kept_and_too_many_are_refused(spark, monkeypatch):
-    monkeypatch.setattr(content, "_SENT", 1)
+    monkeypatch.setattr(alike, "_SENT", 1)
     moment = dt.datetime(2021, 5, 6, 7, 8, 9, 10, tzinfo=dt.UTC)
     table = pa.table(
         {
@@ -107,9 +107,9 @@ def test_on_spark_types_are_kept_and_too_many_are_refused(spark, monkeypatch):
     )
     frame = spark.createDataFrame(table).repartition(3)
     with SparkJobs(spark, lambda share, what: None).run() as jobs:
-        found = content.alike_rows(content.FramePieces(jobs, frame), [0, 1, 2], 3)
-        assert content.alike_rows(content.FramePieces(jobs, frame), [0, 1, 2], 1) is None
-        nothing = content.alike_rows(content.FramePieces(jobs, frame.limit(0)), [0, 1, 2], 1)
+        found = alike.alike_rows(alike.FramePieces(jobs, frame), [0, 1, 2], 3)
+        assert alike.alike_rows(alike.FramePieces(jobs, frame), [0, 1, 2], 1) is None
+        nothing = alike.alike_rows(alike.FramePieces(jobs, frame.limit(0)), [0, 1, 2], 1)
         assert not jobs.held
     assert sorted(found.counts.tolist()) == [1, 2]
     collected = frame.toArrow()
@@ -120,8 +120,8 @@ def test_on_spark_types_are_kept_and_too_many_are_refused(spark, monkeypatch):
 class TestFiles:
     @pytest.mark.parametrize("sent", [1, 1 << 28])
     def test_tasks_read_and_count_what_spark_would(self, sent, spark, tmp_path, monkeypatch):
-        monkeypatch.setattr(content, "_PIECE", 7)
-        monkeypatch.setattr(content, "_SENT", sent)
+        monkeypatch.setattr(alike, "_PIECE", 7)
+        monkeypatch.setattr(alike, "_SENT", sent)
         draw = np.random.default_rng(3)
         table = pa.table(
             {
@@ -142,11 +142,11 @@ class TestFiles:
         wanted = [frame.limit(0).toArrow().schema.field(name) for name in ("whole", "text", "number", "flag")]
         before = dict(spark.sparkContext._jsc.getPersistentRDDs())
         with SparkJobs(spark, lambda share, what: None).run() as jobs:
-            pieces = content.file_pieces(jobs, files, wanted)
-            found = content.alike_rows(pieces, range(4), 60)
-            plain = content.FramePieces(jobs, frame.select(*(field.name for field in wanted)))
-            expected = content.alike_rows(plain, range(4), 60)
-            assert content.alike_rows(content.file_pieces(jobs, files, wanted), range(4), 1) is None
+            pieces = alike.file_pieces(jobs, files, wanted)
+            found = alike.alike_rows(pieces, range(4), 60)
+            plain = alike.FramePieces(jobs, frame.select(*(field.name for field in wanted)))
+            expected = alike.alike_rows(plain, range(4), 60)
+            assert alike.alike_rows(alike.file_pieces(jobs, files, wanted), range(4), 1) is None
         assert dict(spark.sparkContext._jsc.getPersistentRDDs()) == before
         assert told(found) == told(expected)
         assert [d.values.type for d in found.dictionaries] == [d.values.type for d in expected.dictionaries]
@@ -166,7 +166,7 @@ class TestFiles:
         type_ = pa.date32() if broken == "a day" else pa.int64()
         files = [str(tmp_path / ("b.parquet" if broken == "a day" else name)) for name in ("a.parquet", "b.parquet")]
         # it never gets as far as Spark
-        assert content.file_pieces(None, files, [pa.field("x", type_)]) is None
+        assert alike.file_pieces(None, files, [pa.field("x", type_)]) is None
 
     def test_only_plain_parquet_files_are_read_by_tasks(self, tmp_path):
         folder = tmp_path / "days" / "day=1"

@@ -155,7 +155,7 @@ def test_a_broken_file_among_good_ones(spark, tmp_path):
 
 KILLED = """
 import os, signal, sys
-from hushtable.engines.spark.content import FilePieces, FramePieces
+from hushtable.engines.spark.alike import FilePieces, FramePieces
 def killing(sizes):
     def killed(pieces):
         os.kill(pieces._jobs.spark._jvm.java.lang.ProcessHandle.current().pid(), signal.SIGKILL)

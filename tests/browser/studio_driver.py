@@ -71,7 +71,16 @@ class Server:
 
 def open_page(browser: Any, server: Server, **options: Any) -> Any:
     """A page of a new browser session that is let in; what it asks for is noted in ``page.asked``."""
-    context = browser.new_context(**{"viewport": {"width": 1280, "height": 800}, **options})
+    return enter(new_context(browser, **options), server)
+
+
+def new_context(browser: Any, **options: Any) -> Any:
+    """A new browser session, with an empty cache, no cookies and, by default, windows of 1280 x 800."""
+    return browser.new_context(**{"viewport": {"width": 1280, "height": 800}, **options})
+
+
+def enter(context: Any, server: Server) -> Any:
+    """A new page of a browser session, let in by the server; what it asks for is noted in ``page.asked``."""
     page = context.new_page()
     page.asked, page.complaints = [], []
     page.on("request", lambda request: page.asked.append(request.url))

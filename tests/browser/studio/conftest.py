@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from studio_driver import Server, open_page, run_it, try_it
+from studio_driver import Server, enter, new_context, run_it, try_it
 
 
 @pytest.fixture(scope="session")
@@ -13,14 +13,25 @@ def server(tmp_path_factory):
     made.stop()
 
 
+@pytest.fixture(scope="session")
+def visitor(chromium, server):
+    """One browser session: with an empty cache, each page would load and compile two megabytes of scripts again."""
+    context = new_context(chromium)
+    yield context
+    context.close()
+
+
 @pytest.fixture
-def page(chromium, server):
-    made = open_page(chromium, server)
+def page(visitor, server):
+    """A page of its own, and nothing left in the session but its cache."""
+    made = enter(visitor, server)
     yield made
+    for tab in visitor.pages:
+        tab.close()
+    visitor.clear_cookies()
     refused = "Failed to load resource: the server responded with a status of 4"  # the browser says so by itself
     assert [c for c in made.complaints if not c.startswith(refused)] == []
     assert {url.split("/")[2] for url in made.asked if url.startswith(("http", "ws"))} == {server.base.split("/")[2]}
-    made.context.close()
 
 
 @pytest.fixture
@@ -30,10 +41,10 @@ def base(page):
 
 
 @pytest.fixture(scope="module")
-def released(chromium, server):
+def released(visitor, server):
     """A project with a release, for the tests that look at one."""
-    page = open_page(chromium, server)
+    page = enter(visitor, server)
     base = try_it(page)
     run_it(page, base)
-    page.context.close()
+    page.close()
     return base

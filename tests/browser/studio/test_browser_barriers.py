@@ -6,7 +6,7 @@ import pytest
 
 pytest.importorskip("nicegui", reason="needs hushtable[studio]")
 
-from studio_driver import STEPS, go, open_page
+from studio_driver import STEPS, go
 
 pytestmark = pytest.mark.browser
 
@@ -36,18 +36,17 @@ def test_no_serious_barrier(page, server, released, step):
     page.wait_for_function("document.documentElement.scrollWidth <= 391", timeout=10_000)
 
 
-def test_the_steps_in_a_narrow_window(chromium, server, released):
-    page = open_page(chromium, server, viewport={"width": 390, "height": 800})
+def test_the_steps_in_a_narrow_window(page, released):
+    page.set_viewport_size({"width": 390, "height": 800})
     go(page, released, "run")
     page.get_by_role("button", name="Show or hide the steps").click()
     page.get_by_role("link", name="Columns").click()
     page.get_by_role("heading", name="Columns", level=1).wait_for()
-    page.context.close()
 
 
-def test_hints_and_short_cells_have_room(chromium, server, released):
+def test_hints_and_short_cells_have_room(page, released):
     """A hint of two lines once covered the next field, and a cell such as ``< 30`` was broken after its sign."""
-    page = open_page(chromium, server, viewport={"width": 390, "height": 800})
+    page.set_viewport_size({"width": 390, "height": 800})
     go(page, released, "protect")
     page.locator(".q-field__messages").first.wait_for()
     spilt = """() => [...document.querySelectorAll('.q-field__bottom')].filter(hint =>
@@ -58,7 +57,6 @@ def test_hints_and_short_cells_have_room(chromium, server, released):
     broken = """() => { const cell = document.querySelector('.ht-table td:nth-child(2)'), text = document.createRange();
         cell.textContent = '< 1982'; text.selectNodeContents(cell); return text.getClientRects().length; }"""
     assert page.evaluate(broken) == 1
-    page.context.close()
 
 
 def test_the_keyboard_is_enough(page, released):

@@ -7,7 +7,7 @@ import pytest
 
 pytest.importorskip("nicegui", reason="needs hushtable[studio]")
 
-from studio_driver import go, open_page
+from studio_driver import enter, go
 
 pytestmark = pytest.mark.browser
 
@@ -28,7 +28,7 @@ def upload(page, title, file):
 
 
 @pytest.fixture(scope="module")
-def wide(chromium, server, tmp_path_factory):
+def wide(visitor, server, tmp_path_factory):
     """A project with 42 columns."""
     file = tmp_path_factory.mktemp("wide") / "wide.csv"
     names = [f"question_{i:02d}" for i in range(40)]
@@ -36,10 +36,10 @@ def wide(chromium, server, tmp_path_factory):
     for i in range(300):
         rows.append(",".join([str(20 + i % 60), f"d{i % 4}", *(str((i * j) % (j + 2)) for j in range(40))]))
     file.write_text("\n".join(rows) + "\n")
-    page = upload(open_page(chromium, server), "Forty columns", file)
+    page = upload(enter(visitor, server), "Forty columns", file)
     page.get_by_text("300 rows, 42 columns").wait_for()
     base = page.url.rsplit("/", 1)[0]
-    page.context.close()
+    page.close()
     return base
 
 
@@ -83,8 +83,8 @@ def test_a_choice_keeps_the_keyboard_where_it_is(page, wide):
     page.get_by_role("button", name="Undo: kind and hierarchy of question_20").click()
 
 
-def test_forty_columns_fit_on_two_screens_and_on_a_phone(chromium, server, wide):
-    page = open_page(chromium, server, viewport={"width": 1440, "height": 900})
+def test_forty_columns_fit_on_two_screens_and_on_a_phone(page, wide):
+    page.set_viewport_size({"width": 1440, "height": 900})
     go(page, wide, "columns")
     page.locator("#ht-grid").wait_for()
     bottom = page.evaluate("document.querySelector('#ht-grid').getBoundingClientRect().bottom + window.scrollY")
@@ -99,7 +99,6 @@ def test_forty_columns_fit_on_two_screens_and_on_a_phone(chromium, server, wide)
     role.scroll_into_view_if_needed()
     box = role.bounding_box()
     assert box["width"] > 100 and box["x"] >= 0 and box["x"] + box["width"] <= 390
-    page.context.close()
 
 
 def test_hierarchies_at_a_glance(page, wide):

@@ -6,7 +6,7 @@ import pytest
 
 pytest.importorskip("nicegui", reason="needs hushtable[studio]")
 
-from studio_driver import connected, go, open_page, put
+from studio_driver import connected, go, put
 
 pytestmark = pytest.mark.browser
 
@@ -46,8 +46,8 @@ def click_where_it_was(page, box):
 
 
 @pytest.mark.parametrize("width", [1280, 390])
-def test_the_first_click_on_save_counts(chromium, server, base, width):
-    page = open_page(chromium, server, viewport={"width": width, "height": 800})
+def test_the_first_click_on_save_counts(page, base, width):
+    page.set_viewport_size({"width": width, "height": 800})
     field = tree_of(page, base)
     wanted = renamed(field)
     save = page.get_by_role("button", name="Save this hierarchy")
@@ -57,7 +57,6 @@ def test_the_first_click_on_save_counts(chromium, server, base, width):
     click_where_it_was(page, save.bounding_box())
     page.get_by_text("Saved.", exact=True).wait_for()
     assert kept_tree(page, base) == wanted
-    page.context.close()
 
 
 def test_the_last_key_before_the_click_is_saved(page, base):
@@ -72,8 +71,8 @@ def test_the_last_key_before_the_click_is_saved(page, base):
 
 
 @pytest.mark.parametrize("width", [1280, 390])
-def test_no_control_moves_when_a_field_is_left(chromium, server, base, width):
-    page = open_page(chromium, server, viewport={"width": width, "height": 800})
+def test_no_control_moves_when_a_field_is_left(page, base, width):
+    page.set_viewport_size({"width": width, "height": 800})
     field = tree_of(page, base)
     before = page.evaluate(CONTROLS)
     for text in (renamed(field), field.input_value().replace("  Germany\n", "  Nowhere\n"), "x\n    y\n  z"):
@@ -85,7 +84,6 @@ def test_no_control_moves_when_a_field_is_left(chromium, server, base, width):
         page.wait_for_timeout(500)
         assert page.evaluate(CONTROLS) == typed, "when the field is left"
     assert len(before) > 8
-    page.context.close()
 
 
 @pytest.mark.parametrize(("step", "label", "value"), [("protect", "k *", "6"), ("protect", "Seed", "3")])

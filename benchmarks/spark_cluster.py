@@ -1,6 +1,6 @@
 """A real Spark cluster on this machine: how a run scales with executors, and what happens when parts of it are killed.
 
-    python benchmarks/spark_cluster.py [--rows 3000000] [--executors 1,2,4] [--faults] [--json]
+    python benchmarks/spark_cluster.py [--rows 3000000] [--executors 1,2,4] [--insensitive] [--faults] [--json]
 
 A master and two workers are started as processes of their own, and stopped at the end. Executors have one core and
 1 GiB each. The table is the generated one of ``scale.py``; k = 5, Mondrian. Every run is compared with the release of
@@ -172,6 +172,7 @@ def main(words: list[str] | None = None) -> None:
     parser = argparse.ArgumentParser(description="Spark on a cluster of this machine.")
     parser.add_argument("--rows", type=int, default=3_000_000)
     parser.add_argument("--executors", default="1,2,4")
+    parser.add_argument("--insensitive", action="store_true", help="one more column, which executors look up and sort")
     parser.add_argument("--faults", action="store_true", help="kill executors, a worker and the driver")
     parser.add_argument("--json", action="store_true")
     options = parser.parse_args(words)
@@ -179,8 +180,8 @@ def main(words: list[str] | None = None) -> None:
 
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
-        generate(options.rows, folder / "t.parquet")
-        (folder / "policy.yaml").write_text(policy_text("mondrian"), encoding="utf-8")
+        generate(options.rows, folder / "t.parquet", options.insensitive)
+        (folder / "policy.yaml").write_text(policy_text("mondrian", options.insensitive), encoding="utf-8")
         ht.run(folder / "t.parquet", folder / "policy.yaml", folder / "local")
         want = content(folder / "local")
         with cluster(folder) as (master, workers):

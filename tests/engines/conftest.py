@@ -28,6 +28,13 @@ SETTINGS = {
     "spark.sql.codegen.wholeStage": "false",
     "spark.sql.codegen.factoryMode": "NO_CODEGEN",
     "spark.sql.adaptive.enabled": "false",
+    # every sort and every aggregation takes a page, of 16 MiB by default
+    "spark.buffer.pageSize": "1m",
+    # the history of jobs is kept even though the user interface that shows it is off
+    "spark.ui.retainedJobs": "20",
+    "spark.ui.retainedStages": "20",
+    "spark.ui.retainedTasks": "100",
+    "spark.sql.ui.retainedExecutions": "20",
 }
 
 

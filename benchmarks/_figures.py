@@ -525,8 +525,8 @@ FIGURES = (
         "",
         0.5,
         more=True,
-        why="Much of the time is the driver's own work, and the driver, the executors, their Python processes and "
-        "Java's compiler threads share two cores: one executor already keeps both busy.",
+        why="Probably because the driver, the executors, their Python processes and Java's compiler threads share two "
+        "cores; where the time goes was not measured.",
     ),
     Figure(
         "Spark on a cluster",

@@ -20,6 +20,7 @@ from hushtable.api import run_plan
 from hushtable.engines.spark import alike, content
 from hushtable.engines.spark.jobs import SparkJobs
 from hushtable.engines.spark.session import parquet_files, read_frame
+from hushtable.errors import DataError
 from hushtable.models.k_anonymity import KAnonymity
 from support_core import plan_of, random_people
 
@@ -79,6 +80,25 @@ def test_pieces_are_brought_in_batches(monkeypatch):
     monkeypatch.setattr(alike, "_SENT", 10)
     assert list(alike._batches([4, 6, 1, 30])) == [(0, 1), (2, 2), (3, 3)]
     assert list(alike._batches([])) == []
+
+
+def test_rows_that_change_between_two_looks_are_refused():
+    (before,) = alike._count_pieces(iter(pa.table({"a": [1, 2]}).to_batches()))
+    (after,) = alike._count_pieces(iter(pa.table({"a": [1, 1]}).to_batches()))
+    blobs = [piece.column("counted")[0].as_buffer() for piece in (before, after)]
+    released = []
+
+    def pieces(*sent):
+        sizes = [(2, 10), (1, 10)]
+        return SimpleNamespace(
+            sizes=lambda: sizes, collect=lambda first, last: list(sent), release=lambda: released.append(1)
+        )
+
+    assert alike.alike_rows(pieces([blobs[0]], [blobs[1]]), [0], 3).counts.tolist() == [3, 1]
+    # as many rows in all, but not in each piece
+    with pytest.raises(DataError, match="changed while it was read"):
+        alike.alike_rows(pieces([blobs[1]], [blobs[0]]), [0], 3)
+    assert len(released) == 2
 
 
 def _lacks(batches):

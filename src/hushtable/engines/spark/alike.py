@@ -65,12 +65,14 @@ def alike_rows(pieces: FramePieces | FilePieces, places: Sequence[int], most: in
                 return None
             tables = []
             for first, last in _batches([size for _, size in sizes]):
-                tables += [pa.ipc.open_stream(blob).read_all() for blob in pieces.collect(first, last)]
+                for (alike, _), blobs in zip(sizes[first : last + 1], pieces.collect(first, last), strict=True):
+                    found = [pa.ipc.open_stream(blob).read_all() for blob in blobs]
+                    if sum(table.num_rows for table in found) != alike:
+                        raise changed_input()
+                    tables += found
     finally:
         with if_there():
             pieces.release()
-    if sum(table.num_rows for table in tables) != sum(alike for alike, _ in sizes):
-        raise changed_input()
     return _merged(places, tables)
 
 
@@ -95,10 +97,10 @@ class FramePieces:
         self._ids = found.column("piece").to_pylist()
         return list(zip(found.column("alike").to_pylist(), found.column("bytes").to_pylist(), strict=True))
 
-    def collect(self, first: int, last: int) -> list[pa.Buffer]:
+    def collect(self, first: int, last: int) -> list[list[pa.Buffer]]:
         """Return the pieces from ``first`` to ``last``."""
         some = self._held.filter(F.col("piece").between(self._ids[first], self._ids[last])).select("piece", "counted")
-        return [blob.as_buffer() for blob in self._jobs.collect(some, _READING).sort_by("piece").column("counted")]
+        return [[blob.as_buffer()] for blob in self._jobs.collect(some, _READING).sort_by("piece").column("counted")]
 
     def release(self) -> None:
         """Release the pieces that Spark caches."""
@@ -129,7 +131,7 @@ class FilePieces:
         """Return the distinct rows and the bytes of every task's pieces."""
         return self._run(_task_sizes)
 
-    def collect(self, first: int, last: int) -> list[bytes]:
+    def collect(self, first: int, last: int) -> list[list[bytes]]:
         """Return the pieces of the tasks from ``first`` to ``last``."""
         return self._run(_task_pieces, range(first, last + 1))
 
@@ -157,8 +159,8 @@ def _task_sizes(pieces: Iterable[tuple[int, bytes]]) -> list[tuple[int, int]]:
     return [(sum(alike for alike, _ in sizes), sum(size for _, size in sizes))]
 
 
-def _task_pieces(pieces: Iterable[tuple[int, bytes]]) -> list[bytes]:
-    return [blob for _, blob in pieces]
+def _task_pieces(pieces: Iterable[tuple[int, bytes]]) -> list[list[bytes]]:
+    return [[blob for _, blob in pieces]]
 
 
 def file_pieces(jobs: SparkJobs, files: Sequence[str], columns: Sequence[pa.Field]) -> FilePieces | None:
@@ -207,7 +209,7 @@ def _read_groups(names: list[str], parts: Iterable[tuple[str, int]]) -> Iterator
 
 
 def _alike_stored(values: pa.Array) -> pa.Array:
-    """Return the column as every file would give it: files may differ in how they store one."""
+    """Return a column in the same form for all files, which may store it in different ways."""
     if not pa.types.is_dictionary(values.type):
         return values.cast(stored_type(values.type))
     kind = stored_type(values.type)

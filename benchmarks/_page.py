@@ -4,7 +4,8 @@
                                [--nist FOLDER] [--scorer PYTHON] [--write]
 
 Every figure that was ever measured is kept in docs/benchmarks.json with its day and the machine's load; a benchmark
-that is not run leaves its figures as they were. ``--write`` runs nothing and writes the page from there.
+that is not run leaves its figures as they were. The longest ones are run only if they are named. ``--write`` runs
+nothing and writes the page from there.
 """
 
 from __future__ import annotations
@@ -141,7 +142,11 @@ def main() -> None:
             parser.error(
                 f"There is no benchmark {', '.join(sorted(names - known))}; there are {', '.join(sorted(known))}."
             )
-        chosen = [f for f in FIGURES if names is None or Path(shlex.split(f.command)[0]).stem in names]
+        chosen = [
+            figure
+            for figure in FIGURES
+            if (not figure.long if names is None else Path(shlex.split(figure.command)[0]).stem in names)
+        ]
         places = {"REFERENCE": options.reference, "CENSUS": options.census, "NIST": options.nist}
         update(stored, chosen, {**places, "SCORER": options.scorer})
     (DOCS / "benchmarks.md").write_text(page(stored), encoding="utf-8")

@@ -1,10 +1,18 @@
 """A real Spark cluster on this machine: how a run scales with executors, and what happens when parts of it are killed.
 
-    python benchmarks/spark_cluster.py [--rows 3000000] [--executors 1,2,4] [--insensitive] [--faults] [--json]
+    python benchmarks/spark_cluster.py [--rows 3000000] [--executors 1,2,4] [--insensitive] [--share 0.3]
+                                       [--java=OPTIONS] [--faults] [--json]
 
 A master and two workers are started as processes of their own, and stopped at the end. Executors have one core and
 1 GiB each. The table is the generated one of ``scale.py``; k = 5, Mondrian. Every run is compared with the release of
-the local engine, cell by cell: the hash of the published file is printed.
+the local engine, cell by cell: the hash of the published file is printed, with the seconds of every stage.
+
+All of these processes share the cores of this machine, so that four executors cannot be faster than two cores. With
+``--share 0.3``, the kernel gives the driver and each executor, with all their processes, at most 0.3 of a core: five
+slow machines that do not get in each other's way as long as the shares add up to less than the cores. The processor
+time of the driver and of all executors is then printed too. This needs root and the cgroup controllers cpu and cpuacct
+(version 1). With few rows, most of that time goes into compiling Java: with 1,000,000 rows, 20 of 30 s of the driver
+and 19 of 38 s of an executor. ``--java=-XX:TieredStopAtLevel=1`` switches off the slower of its two compilers.
 
 With ``--faults`` an executor is killed in every stage of a run, then a worker, then the driver. The first two have to
 end in the same release; the last one in no output at all.
@@ -25,7 +33,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -42,33 +50,58 @@ from pyspark.sql import SparkSession
 from hushtable.engines.spark.release import run_frame
 from hushtable import load_policy
 
-master, executors, folder, stage, victim = sys.argv[1], sys.argv[2], Path(sys.argv[3]), sys.argv[4], sys.argv[5]
+master, executors, folder, stage, victim, java = sys.argv[1], sys.argv[2], Path(sys.argv[3]), *sys.argv[4:7]
+groups = [Path(group) for group in sys.argv[7:]]
+
+def join(number, pid):
+    for controller in ("cpu", "cpuacct"):
+        Path("/sys/fs/cgroup", controller, groups[number], "cgroup.procs").write_text(str(pid))
+
+def used(number):
+    return int(Path("/sys/fs/cgroup/cpuacct", groups[number], "cpuacct.usage").read_text()) / 1e9
+
+if groups:
+    join(0, os.getpid())
 settings = {
     "spark.cores.max": executors, "spark.executor.cores": "1", "spark.executor.memory": "1g",
     "spark.driver.memory": "3g", "spark.driver.host": "127.0.0.1", "spark.ui.enabled": "false",
     "spark.sql.shuffle.partitions": "8", "spark.ui.showConsoleProgress": "false",
+    **({"spark.driver.extraJavaOptions": java, "spark.executor.extraJavaOptions": java} if java else {}),
 }
 spark = SparkSession.builder.master(master).config(map=settings).getOrCreate()
 spark.sparkContext.setLogLevel("OFF")
-seen = []
+seen = {}
 
 def told(share, what):
     if what not in seen:
-        seen.append(what)
+        seen[what] = time.perf_counter()
         if what == stage:
             os.kill(int(Path(victim).read_text()) if victim != "self" else os.getpid(), signal.SIGKILL)
 
 spark.range(10**6).repartition(8).count()  # executors are there
-if victim not in ("none", "self"):
+if groups or victim not in ("none", "self"):
     import subprocess
     found = subprocess.run(["pgrep", "-f", "CoarseGrainedExecutorBackend.*" + spark.sparkContext.applicationId],
                            capture_output=True, text=True).stdout.split()
     if Path(victim).name == "executor":
         Path(victim).write_text(found[0])
+    for number, pid in enumerate(found[: len(groups) - 1], 1):
+        join(number, pid)
+
+def run():
+    release = run_frame(spark.read.parquet(str(folder / "t.parquet")), load_policy(folder / "policy.yaml").plan(), told)
+    release.save(folder / "release", format="parquet", overwrite=True)
+    release.unpersist()
+before = [used(number) for number in range(len(groups))]
 start = time.perf_counter()
-release = run_frame(spark.read.parquet(str(folder / "t.parquet")), load_policy(folder / "policy.yaml").plan(), told)
-release.save(folder / "release", format="parquet", overwrite=True)
-print(json.dumps({"seconds": time.perf_counter() - start, "stages": seen}))
+run()
+end = time.perf_counter()
+lasted = [following - begin for begin, following in zip(seen.values(), [*list(seen.values())[1:], end])]
+cpu = [used(number) - earlier for number, earlier in enumerate(before)]
+print(json.dumps({
+    "seconds": round(end - start, 2), "stages": {what: round(one, 2) for what, one in zip(seen, lasted)},
+    **({"cpu_driver": round(cpu[0], 2), "cpu_executors": round(sum(cpu[1:]), 2)} if cpu else {}),
+}))
 spark.stop()
 """
 
@@ -140,11 +173,49 @@ def content(folder: Path) -> str:
     return sink.hexdigest()[:16]
 
 
-def run(master: str, executors: int, folder: Path, stage: str = "", victim: str = "none") -> dict[str, Any]:
+@contextmanager
+def limited(machines: int, share: float) -> Iterator[list[str]]:
+    """Groups of processes that get at most a share of a core each; none without a share."""
+    if not share:
+        yield []
+        return
+    names = [f"hushtable-{os.getpid()}-{number}" for number in range(machines)]
+    folders = [Path("/sys/fs/cgroup", controller, name) for controller in ("cpu", "cpuacct") for name in names]
+    try:
+        for folder in folders:
+            folder.mkdir()
+        for folder in folders[:machines]:
+            period = int((folder / "cpu.cfs_period_us").read_text())
+            (folder / "cpu.cfs_quota_us").write_text(str(int(period * share)))
+            (folder / "cpu.shares").write_text("100000")  # other work on this machine waits
+        yield names
+    except OSError as error:
+        raise SystemExit(f"--share needs root and version 1 of the cgroup controllers: {error}") from None
+    finally:
+        for folder in folders:
+            for _ in range(50):
+                if not folder.is_dir() or not (folder / "cgroup.procs").read_text():
+                    break
+                time.sleep(0.2)  # executors are still ending
+            with suppress(OSError):
+                folder.rmdir()
+
+
+def run(
+    master: str,
+    executors: int,
+    folder: Path,
+    stage: str = "",
+    victim: str = "none",
+    *,
+    share: float = 0.0,
+    java: str = "",
+) -> dict[str, Any]:
     """Anonymize on the cluster in a process of its own, killing something when a stage begins."""
     environment = {**os.environ, "SPARK_HOME": str(HOME), "PYSPARK_PYTHON": sys.executable}
-    words = [sys.executable, "-c", RUN, master, str(executors), str(folder), stage, victim]
-    done = subprocess.run(words, env=environment, capture_output=True, text=True, check=False)
+    words = [sys.executable, "-c", RUN, master, str(executors), str(folder), stage, victim, java]
+    with limited(executors + 1, share) as groups:
+        done = subprocess.run([*words, *groups], env=environment, capture_output=True, text=True, check=False)
     if done.returncode:
         return {"executors": executors, "failed": done.returncode, "error": done.stderr.strip().splitlines()[-1:]}
     return {"executors": executors, **json.loads(done.stdout.splitlines()[-1]), "hash": content(folder / "release")}
@@ -173,6 +244,8 @@ def main(words: list[str] | None = None) -> None:
     parser.add_argument("--rows", type=int, default=3_000_000)
     parser.add_argument("--executors", default="1,2,4")
     parser.add_argument("--insensitive", action="store_true", help="one more column, which executors look up and sort")
+    parser.add_argument("--share", type=float, default=0.0, help="limit of the driver and each executor, in cores")
+    parser.add_argument("--java", default="", help="options of every Java, such as -XX:TieredStopAtLevel=1")
     parser.add_argument("--faults", action="store_true", help="kill executors, a worker and the driver")
     parser.add_argument("--json", action="store_true")
     options = parser.parse_args(words)
@@ -185,8 +258,11 @@ def main(words: list[str] | None = None) -> None:
         ht.run(folder / "t.parquet", folder / "policy.yaml", folder / "local")
         want = content(folder / "local")
         with cluster(folder) as (master, workers):
-            found = [run(master, int(n), folder) for n in options.executors.split(",")]
-            broken = list(faults(master, workers, folder, found[0]["stages"])) if options.faults else []
+            found = [
+                run(master, int(n), folder, share=options.share, java=options.java)
+                for n in options.executors.split(",")
+            ]
+            broken = list(faults(master, workers, folder, list(found[0]["stages"]))) if options.faults else []
     first, last = found[0], found[-1]
     times = last["executors"] / first["executors"]
     slope = math.log(first["seconds"] / last["seconds"]) / math.log(times) if times > 1 else math.nan

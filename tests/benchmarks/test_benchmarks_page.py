@@ -59,6 +59,19 @@ def test_a_benchmark_that_cannot_run_leaves_its_figures(page, monkeypatch, tmp_p
     assert "stay as they were" in capsys.readouterr().err
 
 
+def test_the_longest_benchmarks_run_only_if_they_are_named(page, monkeypatch, tmp_path):
+    (long,) = {figure.command for figure in page.FIGURES if figure.long}
+    monkeypatch.setattr(page, "DOCS", tmp_path)
+    chosen = []
+    monkeypatch.setattr(page, "update", lambda stored, figures, files: chosen.append({f.command for f in figures}))
+    for words in ([], ["--only", "spark_cluster"]):
+        monkeypatch.setattr("sys.argv", ["_page.py", *words])
+        page.main()
+    everything, named = chosen
+    assert long not in everything and everything | named == {figure.command for figure in page.FIGURES}
+    assert long in named
+
+
 def test_a_benchmark_that_fails_is_not_passed_over(page):
     with pytest.raises(SystemExit, match="failed"):
         page.measured("mondrian.py --no-such-option", {})

@@ -9,7 +9,10 @@ import threading
 import time
 from collections.abc import Iterator
 
+import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from hushtable import parallel
 from hushtable.errors import UsageError
@@ -101,3 +104,34 @@ def test_a_forked_process_has_threads_of_its_own() -> None:
         [sys.executable, "-c", script], env=env, capture_output=True, text=True, timeout=60, check=True
     )
     assert done.stdout.strip() == "0 [0, 1, 2, 3, 4, 5, 6, 7, 8]"
+
+
+@pytest.mark.parametrize("size", [0, 1, 7, 1000])
+def test_numbers_are_sorted(threads: int, size: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(parallel, "SORTED_AT_ONCE", 5)
+    numbers = np.random.default_rng(size).integers(-9, 900, size)
+    expected = sorted(numbers.tolist())
+    parallel.sort_numbers(numbers)
+    assert numbers.tolist() == expected
+
+
+@given(
+    sizes=st.lists(st.integers(1, 9), max_size=30),
+    rows=st.integers(1, 20),
+    most=st.none() | st.integers(1, 7),
+)
+def test_every_group_is_processed_once(sizes: list[int], rows: int, most: int | None) -> None:
+    ends = np.cumsum(np.array(sizes, dtype=np.int64))
+    starts = ends - np.array(sizes, dtype=np.int64)
+    found = []
+    for cores in ("1", "2", "3"):
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setenv(parallel.THREADS, cores)
+            patch.setattr(parallel, "PIECE_ROWS", rows)
+            done: list[slice] = []
+            parallel.over_groups(starts, ends, done.append, most)
+        groups = [g for piece in sorted(done, key=lambda piece: piece.start) for g in range(len(sizes))[piece]]
+        assert groups == list(range(len(sizes)))
+        assert most is None or all(piece.stop - piece.start <= most for piece in done)
+        found.append({(piece.start, piece.stop) for piece in done})
+    assert found[0] == found[1] == found[2]

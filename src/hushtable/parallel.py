@@ -9,6 +9,7 @@ have their own threads, get the same number.
 
 from __future__ import annotations
 
+import itertools
 import os
 import threading
 from collections import deque
@@ -20,6 +21,8 @@ from hushtable.errors import UsageError
 
 if TYPE_CHECKING:
     from concurrent.futures import Future, ThreadPoolExecutor
+
+    from hushtable.arrays import IntArray
 
 THREADS = "HUSHTABLE_THREADS"
 """Environment variable: how many cores to use."""
@@ -108,3 +111,67 @@ def each(work: Callable[[T], R], items: Iterable[T], *, many: bool = True) -> It
         for future in waiting:
             if not future.cancelled():
                 future.exception()  # wait: what it works on may be about to go
+
+
+PIECE_ROWS = 1 << 18
+"""Number of rows of the groups that one core works on at a time."""
+
+
+def over_groups(starts: IntArray, ends: IntArray, work: Callable[[slice], object], most: int | None = None) -> None:
+    """Process the groups: large ones on all cores, in pieces of adjacent groups that share no row.
+
+    Parameters
+    ----------
+    starts, ends : int64 arrays
+        Where the rows of each group begin and end.
+    work : callable
+        Processes the groups of a slice.
+    most : int, optional
+        Maximum number of groups in a piece.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> done = []
+    >>> over_groups(np.array([0, 2, 5]), np.array([2, 5, 9]), done.append, most=2)
+    >>> done
+    [slice(0, 2, None), slice(2, 3, None)]
+    """
+    import numpy as np
+
+    n = len(starts)
+    before = np.cumsum(ends - starts)
+    edges = np.arange(0, n, most) if most else np.zeros(1, dtype=np.int64)
+    if n and before[-1] >= 2 * PIECE_ROWS:
+        edges = np.union1d(edges, np.searchsorted(before, np.arange(0, before[-1], PIECE_ROWS)))
+        for _ in each(work, (slice(a, b) for a, b in itertools.pairwise([*edges.tolist(), n]))):
+            pass
+        return
+    for a, b in itertools.pairwise([*edges.tolist(), n]):
+        work(slice(a, b))
+
+
+SORTED_AT_ONCE = 1 << 20
+"""Numbers that one core sorts at a time."""
+
+
+def sort_numbers(numbers: IntArray) -> None:
+    """Sort integers in place, ascending: pieces on all cores, which are then merged.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> numbers = np.array([3, 1, 2])
+    >>> sort_numbers(numbers)
+    >>> numbers.tolist()
+    [1, 2, 3]
+    """
+    size = threads()
+    if size == 1 or len(numbers) <= SORTED_AT_ONCE:
+        numbers.sort()
+        return
+    width = -(-len(numbers) // size)
+    for _ in each(lambda at: numbers[at : at + width].sort(), range(0, len(numbers), width)):
+        pass
+    # runs that are sorted already are merged, which takes a fraction of sorting
+    numbers.sort(kind="stable")

@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from hushtable import parallel
 from hushtable.kernels import bounds as spans
 from hushtable.kernels import partition
 from hushtable.kernels.compile import compiled
@@ -161,8 +162,8 @@ def test_pieces_of_groups_do_not_show(threads, monkeypatch):
     starts, ends = edges[:-1], edges[1:]
     dims = draw.integers(0, 3, len(starts))
     found = []
-    for rows in (10, partition.PIECE_ROWS):
-        monkeypatch.setattr(partition, "PIECE_ROWS", rows)
+    for rows in (10, parallel.PIECE_ROWS):
+        monkeypatch.setattr(parallel, "PIECE_ROWS", rows)
         moved, index, none = work.copy(), np.arange(400), np.empty(0, dtype=np.int64)
         lo, hi = spans.column_bounds(moved, starts, ends, dims)
         wide = np.flatnonzero(hi > lo)

@@ -9,9 +9,9 @@ range. Runs and ranges are processed on all cores.
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Iterator
-from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -115,20 +115,25 @@ def combine(stored: StoredTable, work: Workspace, progress: Progress) -> Combine
     rows = next(iter(stored.runs.values())).rows
     folder = work.begin(_STAGE)
 
-    def one(run: int) -> tuple[IntArray, AnyArray, AnyArray]:
+    def one(run: int) -> tuple[IntArray, AnyArray]:
         key = np.zeros(rows[run], dtype=np.int64)
         for name, stride in strides.items():
             key += (places[name][run].astype(np.int64) * stride).take(stored.runs[name].places(run))
-        return _counted(key, span)
+        own, count, local = _counted(key, span)
+        # each run's rows have their own place in the file
+        with (folder / "rows").open("r+b") as ids:
+            ids.seek(4 * starts[run])
+            ids.write(local.data)
+        return own, count
 
     distinct = []
-    with ExitStack() as held:
-        keys, counts, ids = (held.enter_context((folder / name).open("wb")) for name in ("keys", "counts", "rows"))
-        for own, count, local in each(one, range(len(rows))):
+    starts = [0, *itertools.accumulate(rows)]
+    (folder / "rows").write_bytes(b"")
+    with (folder / "keys").open("wb") as keys, (folder / "counts").open("wb") as counts:
+        for own, count in each(one, range(len(rows))):
             progress(0.0, "counting")
             keys.write(own.data)
             counts.write(count.data)
-            ids.write(local.data)
             distinct.append(len(own))
     merged, records = _merged(folder, distinct, span)
     return Combined(folder, columns, places, merged, records, rows, tuple(distinct))

@@ -27,6 +27,7 @@ from hushtable.io.dictionaries import to_codes
 from hushtable.io.dictionary_reader import count_neighbours, read_coded
 from hushtable.kernels.grouping import number_rows
 from hushtable.kernels.placing import next_places
+from hushtable.parallel import each, sort_numbers
 from hushtable.release.companion import companion_of, load_evidence, read_companion
 from hushtable.release.comparison import RowComparison
 from hushtable.release.counted import CountedComparison
@@ -345,6 +346,7 @@ def sort_keys(stored: StoredTable, coded: pa.Table, recoded: Recoded, plan: Tabl
     Adjacent quasi-identifiers form one key: the rank of a class.
     """
     place = {cells.column.name: j for j, cells in enumerate(recoded.cells)}
+    ranks = list(each(dense_ranks, recoded.published, many=len(recoded.labels) >= _SLICE))
     keys: list[SortKey] = []
     waiting: list[tuple[IntArray, int]] = []
 
@@ -356,7 +358,7 @@ def sort_keys(stored: StoredTable, coded: pa.Table, recoded: Recoded, plan: Tabl
 
     for column in plan.columns:
         if column.role is Role.QUASI:
-            waiting.append(dense_ranks(recoded.published[place[column.name]]))
+            waiting.append(ranks[place[column.name]])
             continue
         if not column.role.published:
             continue
@@ -434,7 +436,7 @@ def order_by(keys: Sequence[SortKey], labels: AnyArray) -> AnyArray:
         packed[released : released + len(kept)] = rows
         released += len(kept)
     packed = packed[:released]
-    packed.sort()
+    sort_numbers(packed)
     out = np.empty(released, dtype=dtype)
     mask = (1 << bits) - 1
     for start in range(0, released, _SLICE):

@@ -8,6 +8,7 @@ import numpy as np
 
 from hushtable.arrays import AnyArray, IntArray
 from hushtable.kernels.compile import dispatch
+from hushtable.parallel import over_groups
 
 
 def bounds(work: AnyArray, starts: IntArray, ends: IntArray) -> tuple[IntArray, IntArray]:
@@ -55,7 +56,8 @@ def column_bounds(work: AnyArray, starts: IntArray, ends: IntArray, dims: IntArr
     """Return the smallest and largest code of each group in one column, which may differ between groups."""
     lo = np.empty(len(starts), dtype=np.int64)
     hi = np.empty(len(starts), dtype=np.int64)
-    dispatch(_column_bounds_loops, _column_bounds_numpy, len(work))(work, starts, ends, dims, lo, hi)
+    kernel = dispatch(_column_bounds_loops, _column_bounds_numpy, len(work))
+    over_groups(starts, ends, lambda g: kernel(work, starts[g], ends[g], dims[g], lo[g], hi[g]))
     return lo, hi
 
 

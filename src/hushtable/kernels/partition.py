@@ -7,8 +7,6 @@ costs three times the CPU.
 
 from __future__ import annotations
 
-import itertools
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -16,9 +14,7 @@ import numpy as np
 from hushtable.arrays import AnyArray, IntArray
 from hushtable.kernels.compile import dispatch
 from hushtable.kernels.grouping import stable_order
-
-PIECE_ROWS = 1 << 18
-"""Number of rows of the groups that one core works on at a time."""
+from hushtable.parallel import over_groups
 
 
 def balanced_cuts(
@@ -45,24 +41,11 @@ def balanced_cuts(
     left = np.empty(len(starts), dtype=np.int64)
     right = np.empty(len(starts), dtype=np.int64)
     kernel = dispatch(_cuts_loops, _cuts_numpy, len(work))
-    _over(
+    over_groups(
         starts, ends,
         lambda g: kernel(work, index, units, starts[g], ends[g], dims[g], lo[g], hi[g], cut[g], left[g], right[g]),
     )  # fmt: skip
     return cut, left, right
-
-
-def _over(starts: IntArray, ends: IntArray, work: Callable[[slice], object]) -> None:
-    """Process the groups: large ones on all cores, in pieces of adjacent groups that share no row."""
-    before = np.cumsum(ends - starts)
-    if not len(starts) or before[-1] < 2 * PIECE_ROWS:
-        work(slice(None))
-        return
-    from hushtable.parallel import each  # small tables need no threads
-
-    edges = np.unique(np.searchsorted(before, np.arange(0, before[-1], PIECE_ROWS)))
-    for _ in each(work, (slice(a, b) for a, b in itertools.pairwise([*edges.tolist(), len(starts)]))):
-        pass
 
 
 def _cuts_numpy(
@@ -158,7 +141,7 @@ def split_rows(
     """
     middle = np.empty(len(starts), dtype=np.int64)
     kernel = dispatch(_split_loops, _split_numpy, len(work))
-    _over(starts, ends, lambda g: kernel(work, index, starts[g], ends[g], dims[g], cuts[g], middle[g]))
+    over_groups(starts, ends, lambda g: kernel(work, index, starts[g], ends[g], dims[g], cuts[g], middle[g]))
     return middle
 
 
@@ -248,7 +231,7 @@ def spread_labels(rows: AnyArray, starts: IntArray, ends: IntArray, number: IntA
     """
     labels = np.full(n_rows, -1, dtype=np.int32 if len(starts) < 2**31 else np.int64)
     kernel = dispatch(_spread_loops, _spread_numpy, len(rows))
-    _over(starts, ends, lambda g: kernel(rows, starts[g], ends[g], number[g], labels))
+    over_groups(starts, ends, lambda g: kernel(rows, starts[g], ends[g], number[g], labels))
     return labels
 
 

@@ -66,8 +66,9 @@ def size_facts(
     leaves: IntArray,
     node: IntArray,
     minimum: int,
+    into: tuple[AnyArray, IntArray, IntArray] | None = None,
 ) -> tuple[int, int, int, int]:
-    """Return statistics of the sizes of a node's groups, without the groups.
+    """Return statistics of the sizes of a node's groups.
 
     Parameters
     ----------
@@ -77,6 +78,9 @@ def size_facts(
         The level of every column.
     minimum : int
         Groups with fewer units are too small.
+    into : three arrays, optional
+        The groups, as ``group_tuples`` returns them, are written here: 32-bit, 64-bit and 64-bit numbers, and at least
+        one per tuple. Large arrays that are made anew for every node cost as much as grouping.
 
     The other parameters are those of ``group_tuples``.
 
@@ -95,22 +99,26 @@ def size_facts(
     """
     out = np.empty(4, dtype=np.int64)
     dispatch(_facts_loops, _facts_numpy, 50 * len(packed))(
-        packed, units, blocks, lut, starts, sizes, leaves, node, minimum, out
+        packed, units, blocks, lut, starts, sizes, leaves, node, minimum, *(into or room_for(len(packed))), out
     )
     groups, small, squares, large = out.tolist()
     return groups, small, squares, large
 
 
+def room_for(tuples: int) -> tuple[AnyArray, IntArray, IntArray]:
+    """Return arrays for the groups of this many tuples."""
+    return np.empty(tuples, np.int32), np.empty(tuples, np.int64), np.empty(tuples, np.int64)
+
+
 def _facts_numpy(
     packed: Any, units: Any, blocks: Any, lut: Any, starts: Any, sizes: Any, leaves: Any, node: Any, minimum: Any,
-    out: Any,
+    group: Any, found: Any, first: Any, out: Any,
 ) -> None:  # fmt: skip
     columns = np.arange(len(node))
     at, width = starts[columns, node], sizes[columns, node]
     strides = np.concatenate([np.cumprod(width[::-1])[::-1][1:], [1]]).astype(np.int64)
-    group, found, first = (np.empty(len(packed), dtype=np.int64) for _ in range(3))
     space = int(strides[0] * width[0])
-    n = _group_numpy(packed, units, blocks, lut, at, leaves, strides, space, group, found, first)
+    n = _group_numpy(packed, units, blocks, lut, at, leaves, strides, space, group[: len(packed)], found, first)
     large = found[:n] >= minimum
     kept = found[:n][large]
     out[:] = n, found[:n][~large].sum(), (kept * kept).sum(), len(kept)
@@ -118,7 +126,7 @@ def _facts_numpy(
 
 def _facts_loops(
     packed: Any, units: Any, blocks: Any, lut: Any, starts: Any, sizes: Any, leaves: Any, node: Any, minimum: Any,
-    out: Any,
+    group: Any, found: Any, first: Any, out: Any,
 ) -> None:  # fmt: skip
     d = len(node)
     at = np.empty(d, np.int64)
@@ -128,9 +136,6 @@ def _facts_loops(
         at[j] = starts[j, node[j]]
         strides[j] = space
         space *= sizes[j, node[j]]
-    group = np.empty(len(packed), np.int32)
-    found = np.empty(len(packed), np.int64)
-    first = np.empty(len(packed), np.int64)
     n = _group_loops(packed, units, blocks, lut, at, leaves, strides, space, group, found, first)
     small = np.int64(0)
     squares = np.int64(0)

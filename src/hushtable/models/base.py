@@ -7,6 +7,7 @@ auditing and reporting all call.
 
 from __future__ import annotations
 
+import math
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
@@ -37,6 +38,9 @@ __all__ = [
 
 TOLERANCE = 1e-9
 """Scores this close (relative, and absolute near 0) to the bound count as equal to it."""
+
+ROUNDED = 1e-9
+"""What rounding may add to a quotient before it is rounded up."""
 
 MOST_TRIED = 64
 """Largest group size for which to check whether a group of that size can satisfy a model."""
@@ -408,15 +412,30 @@ class SensitiveModel(PrivacyModel):
         """
         return None
 
+    def share_floors(self, table: Reference) -> FloatArray | None:
+        """The smallest share of every value in a satisfied group; None if the model does not require any."""
+        return None
+
+    @property
+    def kept_by_shares(self) -> bool:
+        """Whether ``keepable`` follows from caps, floors, the number of values and the smallest size alone."""
+        return Monotone.ADD not in self.monotone
+
     def keepable(self, groups: GroupStats, table: Reference) -> FloatArray:
-        """Bound by the number of values that a group needs, and by the caps on their shares.
+        """Bound by the number of values that a group needs, and by the caps and floors of their shares.
 
         Parts of a group have only values that it has. The caps hold for the union of satisfied parts as for each part:
-        its shares are means of the parts' shares, and max(share - cap, 0) is convex.
+        its shares are means of the parts' shares, and max(share - cap, 0) is convex. So do the floors.
         """
         kept, histogram = super().keepable(groups, table), self.histogram(groups)
         kept = np.where(histogram.distinct() >= self.values_needed(), kept, 0.0)
-        caps = self._loose_caps(table)
+        floors = self.loose_floors(table)
+        if floors is not None:
+            own = floors[histogram.values]
+            at_most = np.divide(histogram.units, own, out=np.full(len(own), np.inf), where=own > 0)
+            complete = histogram.sum(own > 0) >= np.count_nonzero(floors)
+            kept = np.minimum(kept, np.where(complete, np.floor(histogram.min(at_most) * (1 + ROUNDED)), 0.0))
+        caps = self.loose_caps(table)
         if caps is None:
             return kept
         # loaded only when needed: only lattice searches call this
@@ -428,19 +447,29 @@ class SensitiveModel(PrivacyModel):
         most = most_within_caps(histogram.offsets, histogram.values, histogram.units, *caps, least)
         return np.minimum(kept, most)
 
-    def _loose_caps(self, table: Reference) -> tuple[FloatArray, float] | None:
-        """The caps with the tolerance used to compare scores."""
+    def loose_caps(self, table: Reference) -> tuple[FloatArray, float] | None:
+        """Return the caps with the tolerance used to compare scores."""
         caps = self.share_caps(table)
         return None if caps is None else (caps[0] * (1 + 4 * TOLERANCE) + 4 * TOLERANCE, caps[1] + 4 * TOLERANCE)
 
+    def loose_floors(self, table: Reference) -> FloatArray | None:
+        """Return the floors with that tolerance."""
+        floors = self.share_floors(table)
+        return None if floors is None else floors * (1 - 4 * TOLERANCE)
+
     def least_people(self, table: Reference) -> int:
         """With fewer people, the shares would exceed the caps."""
-        caps = self._loose_caps(table)
+        caps = self.loose_caps(table)
         least = self.min_group_size()
         if caps is None:
             return least
         from hushtable.kernels.caps import smallest_within_caps
 
+        floors = self.loose_floors(table)
+        if floors is not None:
+            # one of every value that has to occur
+            share = (caps[0] + caps[1])[floors > 0].min(initial=1.0)
+            least = max(least, math.ceil((1 - ROUNDED) / share))
         return max(least, smallest_within_caps(*caps, MOST_TRIED))
 
     def contributes(self, groups: GroupStats, table: Reference) -> BoolArray:

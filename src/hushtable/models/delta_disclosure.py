@@ -34,7 +34,7 @@ import numpy as np
 
 from hushtable.arrays import BoolArray, FloatArray
 from hushtable.errors import Infeasible
-from hushtable.models.base import TOLERANCE, Audited, Monotone, Sense, SensitiveModel
+from hushtable.models.base import Audited, Monotone, Sense, SensitiveModel
 from hushtable.params import Positive
 from hushtable.table.reference import Reference
 from hushtable.table.stats import GroupStats
@@ -88,16 +88,9 @@ class DeltaDisclosure(SensitiveModel):
         """Return exp(delta) times the table's shares."""
         return self.attribute(table).distribution() * np.exp(self.delta), 0.0
 
-    def keepable(self, groups: GroupStats, table: Reference) -> FloatArray:
-        """Also bound by the rarest value: its share of the kept records is at least exp(-delta) times the table's."""
-        histogram, share = self.histogram(groups), self.attribute(table).distribution()
-        theirs = share[histogram.values]
-        most = np.divide(
-            histogram.units * np.exp(self.delta) * (1 + TOLERANCE), theirs, out=np.full(len(theirs), np.inf),
-            where=theirs > 0,
-        )  # fmt: skip
-        complete = histogram.lengths >= np.count_nonzero(share)
-        return np.minimum(super().keepable(groups, table), np.where(complete, np.ceil(histogram.min(most)), 0.0))
+    def share_floors(self, table: Reference) -> FloatArray:
+        """Return exp(-delta) times the table's shares."""
+        return np.asarray(self.attribute(table).distribution() * np.exp(-self.delta))
 
     def contributes(self, groups: GroupStats, table: Reference) -> BoolArray:
         """Mark the values absent from the group, and those that improve a complete group.

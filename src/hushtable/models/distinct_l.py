@@ -81,6 +81,11 @@ class DistinctL(SensitiveModel):
         """Mark the values that are new to the group."""
         return self._sensitivity.contributes(groups, table)
 
+    @property
+    def kept_by_shares(self) -> bool:
+        """Only the number of values counts."""
+        return True
+
     def values_needed(self) -> int:
         """Return l."""
         return self.l

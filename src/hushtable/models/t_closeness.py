@@ -114,6 +114,11 @@ class TCloseness(SensitiveModel):
         units = self._fitting(table).whole_units
         return units / max(int(units.sum()), 1), self.t
 
+    @property
+    def kept_by_shares(self) -> bool:
+        """With equal distance."""
+        return self.distance == "equal"
+
     def keepable(self, groups: GroupStats, table: Reference) -> FloatArray:
         """Bound by convexity if the distance is not ``equal``.
 

@@ -150,12 +150,14 @@ def counted_marks(table: EncodedTable, records: IntArray | None = None) -> dict[
         Number of records that each row represents.
     """
     secret = load_secret()
-    marks = {}
-    for column in table.quasi:
+
+    def mark(column: QuasiColumn) -> str:
         values = pa.record_batch({"": column.coded.values}).serialize().to_pybytes()
         counts = np.bincount(column.codes[: table.n_sample], records, minlength=column.coded.size).astype(np.int64)
-        marks[column.name] = keyed_hash([values, counts.tobytes()], secret, "counts of an original")
-    return marks
+        return keyed_hash([values, counts.tobytes()], secret, "counts of an original")
+
+    marks = each(mark, table.quasi, many=table.n_sample >= BATCH_ROWS)
+    return dict(zip((c.name for c in table.quasi), marks, strict=True))
 
 
 def kept_classes(folder: Path, names: Sequence[str]) -> Exposure | None:

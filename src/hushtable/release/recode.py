@@ -88,16 +88,18 @@ class Recoded:
     @cached_property
     def _coded(self) -> list[tuple[AnyArray, pa.Array]]:
         """For each column, every group's place in the distinct cells (-1: null), and these."""
-        encoded = [column.dictionary_encode() for column in self.published]
-        return [
-            (e.indices.fill_null(-1).to_numpy(zero_copy_only=False).astype(np.int32), e.dictionary) for e in encoded
-        ]
+
+        def code(column: pa.Array) -> tuple[AnyArray, pa.Array]:
+            encoded = column.dictionary_encode()
+            return encoded.indices.fill_null(-1).to_numpy(zero_copy_only=False).astype(np.int32), encoded.dictionary
+
+        return list(each(code, self.published, many=self.n_groups >= _MANY))
 
 
 def class_numbers(columns: Sequence[pa.Array | pa.ChunkedArray]) -> tuple[IntArray, int]:
     """Number rows by their exact cells; null is a value like any other. Returns labels and their number."""
-    codes, sizes = [], []
-    for column in columns:
+
+    def code(column: pa.Array | pa.ChunkedArray) -> tuple[IntArray, int]:
         if isinstance(column, pa.ChunkedArray):
             column = column.unify_dictionaries().combine_chunks() if column.num_chunks != 1 else column.chunk(0)
         if pa.types.is_dictionary(column.type):
@@ -106,9 +108,10 @@ def class_numbers(columns: Sequence[pa.Array | pa.ChunkedArray]) -> tuple[IntArr
                 column = column.dictionary_decode()
         if not pa.types.is_dictionary(column.type):
             column = column.dictionary_encode()
-        codes.append(null_last(column).to_numpy(zero_copy_only=False))
-        sizes.append(len(column.dictionary) + 1)
-    labels, first = number_rows(codes, sizes)
+        return null_last(column).to_numpy(zero_copy_only=False), len(column.dictionary) + 1
+
+    coded = list(each(code, columns, many=len(columns) > 1 and len(columns[0]) >= _MANY))
+    labels, first = number_rows([codes for codes, _ in coded], [size for _, size in coded])
     return labels, len(first)
 
 

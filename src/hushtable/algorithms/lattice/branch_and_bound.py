@@ -306,6 +306,7 @@ class Probe:
 
     def __init__(self, judge: Judge) -> None:
         self._judge = judge
+        self._chosen: set[bytes] = set()
         self._forecast = Forecast(judge.space)
         most = min(judge.budget + 1, judge.space.units)
         self._grid = np.unique(np.geomspace(min(most, max(1, LEAST * judge.space.units)), most, STEPS).astype(np.int64))
@@ -332,7 +333,10 @@ class Probe:
             # likely to be better than the best
             return np.asarray(nodes[place], dtype=np.int64)
         chosen = self._climb(nodes, limits, int(np.argmax(margin)), forecast)
-        return None if self._judge.seen.find(chosen) else chosen
+        # one that was ruled out by its sizes or shares has not been recorded
+        again = chosen.tobytes() in self._chosen or self._judge.seen.find(chosen) is not None
+        self._chosen.add(chosen.tobytes())
+        return None if again else chosen
 
     def _climb(self, nodes: AnyArray, limits: FloatArray, place: int, forecast: FloatArray) -> IntArray:
         """Go up from an open node, while it is likely to be closed, to where most others are."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import closing
 from dataclasses import replace
 from typing import Any
@@ -17,9 +17,16 @@ from hushtable.algorithms.lattice.verdict import NodeVerdict
 from hushtable.algorithms.store import FarStore, Rolled
 from hushtable.arrays import AnyArray, BoolArray, FloatArray, IntArray
 from hushtable.errors import IncompatibleError
+from hushtable.kernels.screen import Screened, ShareLimits, screen_groups
 from hushtable.kernels.tuples import spread
-from hushtable.models.base import Stat
+from hushtable.models.base import SensitiveModel, Stat
 from hushtable.table.stats import GroupStats
+
+MOST_VALUES = 64
+"""With more sensitive values, groups are not screened by their shares: most do not occur in most groups."""
+
+CAREFUL = 1 - 1e-12
+"""Sums are rounded, and a lower bound must not exceed the true value."""
 
 
 class Judge:
@@ -62,7 +69,36 @@ class Judge:
             )
         self._additive = additive(self._groupwise)
         self.monotone = not not_monotone(problem.model, suppression=self.budget > 0)
+        self._limits = self._share_limits()
+        self._half: float | None = None
         self.seen = Evaluated(self.space.d)
+
+    def _share_limits(self) -> ShareLimits | None:
+        """What the models demand of a group's shares, if groups can be screened by that."""
+        table, keys = self.space.table, self.space.keys
+        plain = isinstance(self.objective, CellObjective | ClassObjective) and not self._tablewise.members
+        if len(keys) != 1 or not plain or table.n_rows > table.n_sample:
+            return None
+        members = [m for m in self._groupwise.members if isinstance(m, SensitiveModel)]
+        n_values = table.attribute_size(keys[0])
+        if n_values > MOST_VALUES or self.space.units >= 2**31:
+            return None
+        limits = ShareLimits(
+            np.ones((len(members), n_values)),
+            np.zeros((len(members), n_values)),
+            np.zeros(len(members)),
+            np.array([m.values_needed() for m in members], dtype=np.int64),
+            self.minimum,
+            all(m.kept_by_shares for m in members)
+            and all(m.stats_needed() == {Stat.SIZE} for m in self._groupwise.members if m not in members),
+        )
+        for i, member in enumerate(members):
+            caps, floors = member.loose_caps(self.problem.reference), member.loose_floors(self.problem.reference)
+            if caps is not None:
+                limits.caps[i], limits.slack[i] = caps
+            if floors is not None:
+                limits.floors[i] = floors
+        return limits
 
     def _by_size(self) -> bool:
         """Whether a group violates the models exactly if it is below the minimum.
@@ -77,16 +113,17 @@ class Judge:
         return at and (not below or self.minimum == 1)
 
     def __call__(
-        self, node: IntArray, source: Tuples | Rolled | None = None, *, beat: float = float("inf")
+        self, node: IntArray, source: Tuples | Rolled | None = None, *, beat: float | None = None
     ) -> NodeVerdict:
         """Evaluate a node, grouping from a source if one is given, and record it.
 
-        A node whose class sizes alone rule out a value below ``beat`` is not evaluated further, and not recorded.
+        With ``beat``, only better nodes matter: one that cannot fit, or have a value below that, by the sizes of its
+        classes and the shares of their values is not evaluated further. If it might fit, it is not recorded.
         """
         node = np.asarray(node, dtype=np.int64)
         tuples = source or self.space.source(node)
         if isinstance(tuples, Tuples):
-            verdict = self._judge_sizes(node, tuples) or self._judge(node, self.space.group(node, tuples), beat)
+            verdict = self._judge_here(node, tuples, beat)
         else:
             with closing(tuples.roll_up(node)) as groups:
                 if groups.fits:
@@ -97,23 +134,30 @@ class Judge:
             self.seen.add(verdict)
         return verdict
 
-    def _closes(self, beat: float) -> bool:
+    def _closes(self, beat: float | None) -> bool:
         """Whether to count the suppression forced on finer nodes: whether half of all units would rule one out."""
         half = self.space.units // 2
-        if half > self.budget or not isinstance(self.objective, ClassObjective):
+        if beat is None or half > self.budget or not isinstance(self.objective, ClassObjective):
             return True
-        return bool(self.objective.bound(self.space.high[None], np.array([half]))[0] >= beat)
+        if self._half is None:
+            self._half = float(self.objective.bound(self.space.high[None], np.array([half]))[0])
+        return self._half >= beat
 
-    def _by_sizes(self, node: IntArray, sizes: IntArray, times: IntArray, beat: float) -> NodeVerdict:
+    def _by_sizes(self, node: IntArray, sizes: IntArray, times: IntArray, beat: float | None) -> NodeVerdict:
         """Return the verdict by sizes alone: a node that fits at infinite cost is ruled out."""
-        objective, n = self.objective, int(times.sum())
-        if isinstance(objective, ClassObjective):
-            small, squares, large = objective.facts(sizes, times)
-            floor = objective.floor_of(small, squares, large)
-            ruled_out = not self.by_size and objective.value_of(small, squares, large) >= beat
+        if isinstance(self.objective, ClassObjective):
+            facts = self.objective.facts(sizes, times)
         else:
-            small = int((sizes * times)[sizes < self.minimum].sum())
-            floor, ruled_out = objective.floor(sizes, times), False
+            facts = int((sizes * times)[sizes < self.minimum].sum()), 0, 0
+        return self._by_facts(node, int(times.sum()), *facts, beat)
+
+    def _by_facts(
+        self, node: IntArray, n: int, small: int, squares: int, large: int, beat: float | None
+    ) -> NodeVerdict:
+        objective, floor, ruled_out = self.objective, -float("inf"), False
+        if isinstance(objective, ClassObjective):
+            floor = objective.floor_of(small, squares, large)
+            ruled_out = beat is not None and not self.by_size and objective.value_of(small, squares, large) >= beat
         fits = small <= self.budget and ruled_out and not self._closes(beat)
         return NodeVerdict(node, fits, small, small, n, float("inf"), floor)
 
@@ -121,23 +165,33 @@ class Judge:
         """Evaluate a node that may have been evaluated before."""
         return self.seen.find(node) or self(node)
 
-    def _judge_far(self, node: IntArray, groups: Rolled, beat: float) -> NodeVerdict:
+    def _judge_far(self, node: IntArray, groups: Rolled, beat: float | None) -> NodeVerdict:
         """Evaluate a node whose groups are elsewhere: by their sizes if that is enough, otherwise here."""
         sizes, times = groups.group_sizes()
         least = self._by_sizes(node, sizes, times, beat)
         if least.fits or least.small > self.budget:
             return least
         closes = self._closes(beat)
-        units, small, kept = 0, 0, times.copy()
-        gone, inherited = np.zeros((2, int(self.space.leaves.sum())), dtype=np.int64)
-        for grouping, stats, lost in self._lost_of(node, groups):
-            large = stats.units >= self.minimum
-            forced = np.where(large, self._forced(stats, lost & large) if closes else 0, stats.units)
+        limits = self._screening(beat, closes)
+        units, small, kept, facts = 0, 0, times.copy(), np.zeros(4, dtype=np.int64)
+        gone, inherited, doomed, charged = np.zeros((4, int(self.space.leaves.sum())), dtype=np.int64)
+        for grouping in self.space.groups(node, groups):
+            screened = None if limits is None else self._screen(grouping, limits, parts=closes)
+            if screened is not None:
+                facts += screened.facts
+                doomed += self.space.units_by_leaf(grouping, np.where(screened.lost, grouping.sizes, 0))
+                charged += self.space.units_by_leaf(grouping, screened.forced)
+            lost, forced, _ = self._lost_and_forced(grouping, screened, closes)
             small += int(forced.sum())
             units += int(grouping.sizes[lost].sum())
             np.subtract.at(kept, np.searchsorted(sizes, grouping.sizes[lost]), 1)
             gone += self.space.units_by_leaf(grouping, np.where(lost, grouping.sizes, 0))
             inherited += self.space.units_by_leaf(grouping, forced)
+        if limits is not None and beat is not None:
+            extras = self.objective.extras(node, charged) if isinstance(self.objective, CellObjective) else None
+            verdict = self._ruled_out(least, facts, beat, extras, lambda: doomed)
+            if verdict is not None:
+                return verdict
         fits = units <= self.budget and units < self.space.units
         value = self.objective.value(node, sizes, kept, gone) if fits else float("inf")
         extras = self.objective.extras(node, inherited) if isinstance(self.objective, CellObjective) else None
@@ -164,39 +218,51 @@ class Judge:
             out[violating] = some.units - np.minimum(kept, some.units).astype(np.int64)
         return out
 
-    def _judge_sizes(self, node: IntArray, tuples: Tuples) -> NodeVerdict | None:
-        """Evaluate a node by the sizes of its groups, if the models and the objective use nothing else."""
+    def _judge_here(self, node: IntArray, tuples: Tuples, beat: float | None) -> NodeVerdict:
+        """Evaluate a node whose groups are here, by their sizes if the models and the objective use nothing else."""
         objective = self.objective
+        found = self.space.size_facts(node, tuples, self.minimum)
+        if found is None:
+            return self._judge(node, self.space.group(node, tuples), beat)
+        grouping, facts = found
         if not self.by_size or not isinstance(objective, ClassObjective):
-            return None
-        facts = self.space.size_facts(node, tuples, self.minimum)
-        if facts is None:
-            return None
+            return self._judge(node, grouping, beat, facts)
         n, small, squares, large = facts
         fits = small <= self.budget and small < self.space.units
         value = objective.value_of(small, squares, large) if fits else float("inf")
         return NodeVerdict(node, fits, small, small, n, value, objective.floor_of(small, squares, large))
 
-    def _judge(self, node: IntArray, grouping: Grouping, beat: float) -> NodeVerdict:
+    def _judge(
+        self, node: IntArray, grouping: Grouping, beat: float | None, facts: tuple[int, int, int, int] | None = None
+    ) -> NodeVerdict:
         sizes = grouping.sizes
-        least = self._by_sizes(node, sizes, np.ones_like(sizes), beat)
+        if facts is None:
+            least = self._by_sizes(node, sizes, np.ones_like(sizes), beat)
+        else:
+            least = self._by_facts(node, *facts, beat)
         if least.fits or least.small > self.budget:
             return least
-        # groups that are too small are lost at every finer node, regardless of their values
-        forced = np.where(sizes < self.minimum, sizes, 0)
+        closes = self._closes(beat)
+        limits = self._screening(beat, closes)
+        screened = None
+        if limits is not None and beat is not None:
+            screened = self._screen(grouping, limits, parts=closes)
+            doomed = np.where(screened.lost, sizes, 0)
+            extras = self._extras(node, grouping, screened.forced)
+            verdict = self._ruled_out(
+                least, screened.facts, beat, extras, lambda: self.space.units_by_leaf(grouping, doomed)
+            )
+            if verdict is not None:
+                return verdict
         if self._tablewise.members:
+            # groups that are too small are lost at every finer node, regardless of their values
+            forced = np.where(sizes < self.minimum, sizes, 0)
             stats = self._stats(grouping, node=node)
             lost = self._violating(stats)
             forced = np.maximum(forced, self._forced(stats, lost))
             lost = self._worst_too(grouping, stats, lost)
         else:
-            large = np.flatnonzero(sizes >= self.minimum)
-            stats = self._stats(grouping, large)
-            violating = self._violating(stats)
-            lost = sizes > 0
-            lost[large[~violating]] = False
-            if self._closes(beat):
-                forced[large] = self._forced(stats, violating)
+            lost, forced, stats = self._lost_and_forced(grouping, screened, closes)
         units, small = int(sizes[lost].sum()), int(forced.sum())
         fits = units <= self.budget and units < self.space.units and self._holds(stats, grouping, lost)
         extras = self._extras(node, grouping, forced)
@@ -213,6 +279,57 @@ class Judge:
                 node, kept, np.ones_like(kept), gone, None if crowds is None else crowds[~lost]
             )
         return replace(least, fits=fits, lost=units, small=small, value=value, extras=extras)
+
+    def _lost_and_forced(
+        self, grouping: Grouping, screened: Screened | None, closes: bool
+    ) -> tuple[BoolArray, IntArray, GroupStats]:
+        """Which groups violate a groupwise model, and how much of each no finer node can keep.
+
+        Groups that are too small are lost at every finer node, regardless of their values.
+        """
+        sizes = grouping.sizes
+        forced = np.where(sizes < self.minimum, sizes, 0) if screened is None else screened.forced
+        doubtful = np.flatnonzero(sizes >= self.minimum if screened is None else ~screened.lost & (sizes > 0))
+        stats = self._stats(grouping, doubtful)
+        violating = self._violating(stats)
+        lost = sizes > 0
+        lost[doubtful[~violating]] = False
+        if closes:
+            forced[doubtful] = self._forced(stats, violating)
+        return lost, forced, stats
+
+    def _screening(self, beat: float | None, closes: bool) -> ShareLimits | None:
+        """How to screen the groups of a node, if only its being better than ``beat`` matters."""
+        limits = self._limits
+        # what finer nodes inherit must not be less than the models would say
+        return limits if beat is not None and limits is not None and (limits.complete or not closes) else None
+
+    def _screen(self, grouping: Grouping, limits: ShareLimits, *, parts: bool) -> Screened:
+        tuples = grouping.tuples
+        codes = tuples.sensitive[self.space.keys[0]]
+        return screen_groups(grouping.group, grouping.sizes, codes, tuples.units, limits, parts=parts)
+
+    def _ruled_out(
+        self, least: NodeVerdict, facts: IntArray, beat: float, extras: FloatArray | None, gone: Callable[[], IntArray]
+    ) -> NodeVerdict | None:
+        """Return the verdict if what cannot be kept exceeds the budget, or makes the node no better than ``beat``.
+
+        ``facts`` are those of ``Screened``; ``extras`` and ``gone`` are about the units that cannot be kept.
+        """
+        units, squares, classes, small = facts.tolist()
+        objective, lost = self.objective, self.space.units - units
+        fits = lost <= self.budget and lost < self.space.units
+        if fits:
+            if isinstance(objective, ClassObjective):
+                value = objective.value_of(lost, squares, classes)
+            elif isinstance(objective, CellObjective):
+                more = extras if extras is not None and lost == small else objective.extras(least.node, gone())
+                value = objective.value_of(least.node, more) * CAREFUL
+            else:
+                return None
+            if value < beat:
+                return None
+        return replace(least, fits=fits, lost=lost, small=small, extras=extras)
 
     def _extras(self, node: IntArray, grouping: Grouping, forced: IntArray) -> FloatArray | None:
         """The extra cost of records that finer nodes have to suppress too, column by column.

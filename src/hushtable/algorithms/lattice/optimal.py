@@ -15,7 +15,9 @@ Classes only grow when a node is generalized further. So for objectives based on
 bounds the coarser ones: each record costs at least its group's size, or the smallest allowed size, and the number of
 classes is at most the number of smallest classes that fit into its groups. If a group violates a model that is not
 monotone (t-closeness, entropy, recursive, beta, delta), parts of it may satisfy the model at a finer node. The parts
-kept there satisfy it together, and caps on the shares of values bound how much of the group can be kept.
+kept there satisfy it together, and caps and floors of the shares of values bound how much of the group can be kept.
+The same limits tell in one pass over the tuples that most nodes are no better than the best one, so that the models
+themselves are evaluated at few nodes.
 
 Lattices of more than four million nodes are never enumerated. Half of the evaluations that ``nodes`` allows (2,000 by
 default) are spent on finding a good node: up until a node fits, then down along the cheapest steps, then by

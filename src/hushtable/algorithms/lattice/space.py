@@ -20,7 +20,7 @@ from hushtable.errors import ParameterError, did_you_mean
 from hushtable.kernels.cubes import leaf_cube
 from hushtable.kernels.grouping import number_rows, tally
 from hushtable.kernels.packing import blocks_of, leaf_units, pack_tuples
-from hushtable.kernels.tuples import group_tuples, size_facts
+from hushtable.kernels.tuples import group_tuples, room_for, size_facts
 from hushtable.table.encoded import EncodedTable
 from hushtable.table.stats import GroupStats, Histogram, Key
 
@@ -103,6 +103,7 @@ class SearchSpace:
         if far is None:
             self.base, self.of_row = self._collapse()
         self.root: Tuples | Rolled = self.base if far is None else far
+        self._room = room_for(0)
         self._rolled: list[Tuples | Rolled] = [self.root]
         widest = np.argsort(-self.sizes[:, 0], kind="stable")[:WIDE_COLUMNS]
         self._wide = np.isin(np.arange(self.d), widest)
@@ -178,13 +179,23 @@ class SearchSpace:
         """Whether the keys of every node fit into 62 bits, and squares of sizes too."""
         return math.prod(int(n) for n in self.leaves) < 2**62 and self.units < 2**31
 
-    def size_facts(self, node: IntArray, tuples: Tuples, minimum: int) -> tuple[int, int, int, int] | None:
-        """Return facts about the sizes of a node's groups (see the kernel); None if the numbers are too large."""
+    def size_facts(
+        self, node: IntArray, tuples: Tuples, minimum: int
+    ) -> tuple[Grouping, tuple[int, int, int, int]] | None:
+        """Group tuples at a node, with facts about the sizes (see the kernel); None if the numbers are too large.
+
+        The groups are overwritten by the next call.
+        """
         if not self._narrow:
             return None
-        return size_facts(
-            tuples.packed, tuples.units, self.blocks, self.lut, self.starts, self.sizes, self.leaves, node, minimum
-        )
+        if len(tuples) > len(self._room[0]):
+            self._room = room_for(len(tuples))
+        group, found, first = self._room
+        facts = size_facts(
+            tuples.packed, tuples.units, self.blocks, self.lut, self.starts, self.sizes, self.leaves, node, minimum,
+            self._room,
+        )  # fmt: skip
+        return Grouping(tuples, group[: len(tuples)], found[: facts[0]], first[: facts[0]]), facts
 
     def source(self, node: IntArray) -> Tuples | Rolled:
         """Return the smallest rolled-up table that is finer than a node, rolling up to the node's anchor first.

@@ -21,6 +21,7 @@ from hushtable.kernels.bounds import bounds, column_bounds
 from hushtable.kernels.partition import balanced_cuts, split_children, split_rows, split_ties, spread_labels
 from hushtable.models.base import Stat
 from hushtable.models.compose import AllOf
+from hushtable.parallel import over_groups
 from hushtable.schema.columns import Kind
 from hushtable.table.coded_columns import SCALE, QuasiColumn
 from hushtable.table.reference import Reference
@@ -228,8 +229,7 @@ class Frontier:
         self._order = np.empty((self.open, self.width), dtype=np.min_scalar_type(self.width))
         self._eligible = np.empty(self.open, dtype=np.int16)
         self._widest = np.empty(self.open, dtype=np.int64)
-        for first in range(0, self.open, CHUNK):
-            self._rank_columns(slice(first, first + CHUNK))
+        over_groups(self._starts, self._ends, self._rank_columns, CHUNK)
 
     def _finish(self, *group: IntArray) -> None:
         """Store finished groups, as small integers: at k = 5, there is one for every few rows."""
@@ -337,6 +337,9 @@ class Frontier:
     def _units(self, starts: IntArray, ends: IntArray) -> IntArray:
         if not len(self._table.row_units):
             return ends - starts
+        if len(starts) == 1:
+            own = slice(int(starts[0]), int(ends[0]))
+            return np.array([self._table.row_units[self._originals(own.start, own.stop)].sum()], dtype=np.int64)
         total = np.cumsum(self._table.row_units[self._originals(0, len(self._index))])
         total = np.concatenate([[0], total]).astype(np.int64)
         return total[ends] - total[starts]
@@ -351,6 +354,8 @@ class Frontier:
 
     def judge(self, proposals: Proposals, model: AllOf, reference: Reference) -> BoolArray:
         """Return which proposed children satisfy a groupwise model, in chunks that keep histograms small."""
+        if model.stats_needed() == frozenset({Stat.SIZE}):
+            return model.satisfied(self.children_stats(proposals, model), reference)
         verdicts = [np.empty(0, dtype=np.bool_)]
         for first in range(0, len(proposals), CHUNK // 4):
             part = proposals.take(np.arange(first, min(first + CHUNK // 4, len(proposals))))

@@ -107,7 +107,6 @@ class Desk:
 
     Parameters
     ----------
-    access : AllowedFolders
     floor : int
         Numbers of people below it are not shown.
     canceled : callable

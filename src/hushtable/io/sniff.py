@@ -38,7 +38,6 @@ class CsvHead:
     ----------
     names : tuple of str
         Column names as in the file.
-    delimiter : str
     skip : int
         Empty lines before the header.
     rows : bool
@@ -83,7 +82,6 @@ def read_head(path: Path, delimiter: str | None) -> CsvHead:
 
     Parameters
     ----------
-    path : Path
     delimiter : str, optional
         Defaults to the one detected: comma, semicolon, tab or bar.
 

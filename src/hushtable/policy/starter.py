@@ -29,7 +29,6 @@ def starter_policy(profile: Profile, filename: str) -> str:
 
     Parameters
     ----------
-    profile : Profile
     filename : str
         The table's file, for the heading.
 
@@ -116,7 +115,6 @@ def column_lines(column: ColumnProfile, listed: Sequence[str], *, protected: boo
 
     Parameters
     ----------
-    column : ColumnProfile
     listed : sequence of str
         Texts that the policy lists as missing values already.
     protected : bool

@@ -418,7 +418,6 @@ def reproduce_papers(
 
     Parameters
     ----------
-    papers : sequence of Paper
     part, seed, quick
         As in ``Paper.run``.
     done : callable

@@ -59,7 +59,6 @@ class CountCells(Cells):
     ----------
     units : int64 array
         Number of records of its class with each member.
-    digits : int
     dates : str
         As in ``Counts``.
     """

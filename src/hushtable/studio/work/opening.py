@@ -165,7 +165,6 @@ def look_at_column(
 
     Parameters
     ----------
-    column : str
     hierarchy : Any
         As in a policy. Defaults to the policy's own if not ``given``.
 

@@ -176,6 +176,8 @@ class PrivacyModel(Parametrised, ABC):
     needs : frozenset of Stat
     threat : Threat
     monotone : Monotone
+    bounded_by : str
+        The parameter that a group's score is compared with. Models with a fixed bound override ``bound`` instead.
     sense : {">=", "<=", "<"}
         How a group's score is compared with ``bound``.
     by_support : bool
@@ -197,6 +199,7 @@ class PrivacyModel(Parametrised, ABC):
     needs: ClassVar[frozenset[Stat]] = frozenset({Stat.SIZE})
     threat: ClassVar[Threat] = Threat.IDENTITY
     monotone: ClassVar[Monotone] = Monotone.NONE
+    bounded_by: ClassVar[str] = ""
     sense: ClassVar[Sense] = ">="
     table_level: ClassVar[bool] = False
     by_support: ClassVar[bool] = False
@@ -205,9 +208,10 @@ class PrivacyModel(Parametrised, ABC):
     audits: ClassVar[tuple[Audited, ...]] = ()
 
     @property
-    @abstractmethod
     def bound(self) -> float:
-        """What the score is compared with."""
+        """What the score is compared with: the parameter that ``bounded_by`` names."""
+        bound: float = getattr(self, self.bounded_by)
+        return bound
 
     @property
     def threats(self) -> frozenset[Threat]:

@@ -176,8 +176,8 @@ class PrivacyModel(Parametrised, ABC):
     needs : frozenset of Stat
     threat : Threat
     monotone : Monotone
-    bounded_by : str
-        The parameter that a group's score is compared with. Models with a fixed bound override ``bound`` instead.
+    bounded_by : str or float
+        The parameter, or the number, that a group's score is compared with.
     sense : {">=", "<=", "<"}
         How a group's score is compared with ``bound``.
     by_support : bool
@@ -199,7 +199,7 @@ class PrivacyModel(Parametrised, ABC):
     needs: ClassVar[frozenset[Stat]] = frozenset({Stat.SIZE})
     threat: ClassVar[Threat] = Threat.IDENTITY
     monotone: ClassVar[Monotone] = Monotone.NONE
-    bounded_by: ClassVar[str] = ""
+    bounded_by: ClassVar[str | float] = ""
     sense: ClassVar[Sense] = ">="
     table_level: ClassVar[bool] = False
     by_support: ClassVar[bool] = False
@@ -209,8 +209,8 @@ class PrivacyModel(Parametrised, ABC):
 
     @property
     def bound(self) -> float:
-        """What the score is compared with: the parameter that ``bounded_by`` names."""
-        bound: float = getattr(self, self.bounded_by)
+        """What the score is compared with; see ``bounded_by``."""
+        bound: float = getattr(self, self.bounded_by) if isinstance(self.bounded_by, str) else self.bounded_by
         return bound
 
     @property

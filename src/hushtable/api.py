@@ -16,7 +16,7 @@ from hushtable.engines import local
 from hushtable.engines.release import Release
 from hushtable.errors import DataError, UsageError
 from hushtable.io.frames import frame_names, is_spark_frame, to_arrow
-from hushtable.io.sources import read_tables
+from hushtable.io.sources import read_tables, same_columns, table_sources
 from hushtable.io.urls import Source, Url, is_url
 from hushtable.params import typed
 from hushtable.policy.files import is_linked, load_policy
@@ -187,7 +187,6 @@ def _suited_to_files(policy: Policy, sources: list[Source]) -> Policy:
     if policy.rest is None:
         return policy
     from hushtable.io.files import column_names
-    from hushtable.io.sources import same_columns, table_sources
 
     files = table_sources(sources)
     return policy.for_columns(same_columns(files, [column_names(file) for file in files]))

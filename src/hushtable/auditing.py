@@ -21,7 +21,7 @@ from hushtable.models.base import PrivacyModel, compare
 from hushtable.models.beta_likeness import BetaLikeness
 from hushtable.models.recursive_cl import RecursiveCL
 from hushtable.params import typed
-from hushtable.registry import models
+from hushtable.registry import models, risks
 from hushtable.release.exposure import Exposure
 from hushtable.release.recode import class_numbers
 from hushtable.schema.columns import Role
@@ -141,8 +141,6 @@ class Audit:
     @cached_property
     def risks(self) -> dict[str, Any]:
         """Re-identification risks from class sizes, by name of the risk."""
-        from hushtable.registry import risks
-
         return {name: risks.build(name).compute(self.exposure) for name in RISKS}
 
     def holds(self, **bounds: float) -> bool:

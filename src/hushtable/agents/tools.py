@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from hushtable.agents.access import AllowedFolders
 from hushtable.agents.reply import Column, Count, Item, PolicyNumber, Prose, Share, Word, columns_of
-from hushtable.errors import HushtableError, UsageError
+from hushtable.errors import Cancelled, DataError, HushtableError, UsageError
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -154,8 +154,6 @@ class Desk:
 
     def _progress(self, share: float, what: str) -> None:
         if self._cancelled():
-            from hushtable.errors import Cancelled
-
             raise Cancelled("Canceled.")
 
     def _table(self, given: str) -> pa.Table:
@@ -464,7 +462,6 @@ def _may_be_a_cell(name: str, column: pa.ChunkedArray) -> bool:
     import pyarrow as pa
     import pyarrow.compute as pc
 
-    from hushtable.errors import DataError
     from hushtable.io.dictionaries import encode
     from hushtable.io.text import to_labels
     from hushtable.schema.columns import Kind

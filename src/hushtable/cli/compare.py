@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from hushtable.cli.options import AsJson, Data, Folder, Query, SqlTable, names
-from hushtable.errors import counted
+from hushtable.errors import OutputError, UsageError, counted
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -130,7 +130,6 @@ def _cores() -> int:
 
 
 def _numbers(text: str | None, option: str) -> list[float] | None:
-    from hushtable.errors import UsageError
 
     try:
         return None if text is None else [float(value) for value in text.split(",")]
@@ -139,7 +138,6 @@ def _numbers(text: str | None, option: str) -> list[float] | None:
 
 
 def _make(folder: Path) -> None:
-    from hushtable.errors import OutputError
 
     try:
         folder.mkdir(parents=True, exist_ok=True)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 import typer
 
-from hushtable.errors import counted
+from hushtable.errors import UsageError, counted
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -28,8 +28,6 @@ def is_linked_release(folder: Path | None) -> bool:
 
 def no_options(given: Mapping[str, Any], command: str) -> None:
     """Refuse options that do not go with linked tables."""
-    from hushtable.errors import UsageError
-
     for option, value in given.items():
         if value is not None:
             raise UsageError(f"{option} cannot be used with linked tables.", code="linked",
@@ -51,8 +49,6 @@ def opened_linked(
 
 def refuse_given(one_table: Mapping[str, Any]) -> None:
     """Refuse options that are for a policy of one table."""
-    from hushtable.errors import UsageError
-
     given = [option for option, value in one_table.items() if value is not None]
     if given:
         raise UsageError(f"--{given[0]} cannot be used with a policy of linked tables.", code="linked",
@@ -281,7 +277,6 @@ def _policy(policy_file: Path) -> LinkedPolicy:
 
 def _print_losses(to: Console, lost: Mapping[str, Any]) -> None:
     from hushtable.cli.output import put
-    from hushtable.errors import counted
 
     put(to, f"People are in classes of at least {lost['crowd']:,}; {lost['suppressed']:.1%} of the events are "
             "suppressed:")  # fmt: skip
@@ -294,7 +289,6 @@ def _print_losses(to: Console, lost: Mapping[str, Any]) -> None:
 
 def _print_verified(to: Console, found: Mapping[str, Any]) -> None:
     from hushtable.cli.output import put
-    from hushtable.errors import counted
 
     put(to, f"{counted(found['people'], 'person', 'people')} in {counted(found['classes'], 'class', 'classes')}, "
             f"with {counted(found['events'], 'event', 'events')}.")  # fmt: skip

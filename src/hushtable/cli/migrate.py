@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from hushtable.cli.options import AsJson
-from hushtable.errors import counted
+from hushtable.errors import DataError, OutputError, counted
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -73,7 +73,6 @@ def migrate(
 
 def _files(paths: list[Path]) -> list[tuple[Path, WrittenFile]]:
     """Return hushtable's files, each once; any other path is an error."""
-    from hushtable.errors import DataError
     from hushtable.io.versions import look_at
 
     found: dict[Path, WrittenFile] = {}
@@ -109,7 +108,6 @@ def _backup(path: Path, found: WrittenFile) -> Path:
 
 def _check(path: Path, found: WrittenFile, text: str, backup: Path) -> None:
     """Refuse changes that would lose something, before any file is changed."""
-    from hushtable.errors import OutputError
     from hushtable.policy.files import load_policy
     from hushtable.policy.policy import Policy
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from hushtable.cli.options import AsJson, Data, Files, OnlyAttacks, ReleaseFolder, registered
+from hushtable.cli.options import names as split_names
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -53,7 +54,6 @@ def report(
     from hushtable import registry
     from hushtable.cli.linked import is_linked_release, no_options, opened_linked
     from hushtable.cli.opening import opened
-    from hushtable.cli.options import names as split_names
     from hushtable.cli.output import deliver
     from hushtable.cli.signals import nearly_done
     from hushtable.errors import UsageError

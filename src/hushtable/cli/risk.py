@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from hushtable.cli.options import AsJson, Files, registered
-from hushtable.cli.output import grid, put
+from hushtable.cli.output import deliver, grid, put
 from hushtable.errors import UsageError
 from hushtable.io.figures import number, share
 from hushtable.io.urls import shown
@@ -67,7 +67,6 @@ def risk(
     """
     from hushtable import registry
     from hushtable.cli.linked import is_linked_release, no_options, risk_linked
-    from hushtable.cli.output import deliver
     from hushtable.risk.before_after import risk_summary
 
     if is_linked_release(Path(target)):

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from hushtable.cli.options import AsJson, Original, Schema, SqlTable, no_schema
-from hushtable.errors import DataError, UsageError
+from hushtable.errors import DataError, UsageError, counted
 from hushtable.io.secret import SECRET
-from hushtable.io.urls import Source
+from hushtable.io.urls import Source, shown, source_of
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -74,7 +74,6 @@ def verify(
     from hushtable import api
     from hushtable.cli.output import deliver
     from hushtable.cli.progress import waiting
-    from hushtable.io.urls import shown, source_of
     from hushtable.policy.files import is_linked, load_policy
     from hushtable.report.checking import check_report, is_report
 
@@ -105,7 +104,6 @@ def verify(
 def _print(to: Console, found: Mapping[str, Any]) -> None:
     from hushtable.cli.output import put
     from hushtable.cli.summary import print_models
-    from hushtable.errors import counted
 
     rows, classes = found["rows"], found["classes"]
     put(to, f"{found['file']}: {counted(rows, 'row', 'rows')} in "

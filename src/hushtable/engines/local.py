@@ -22,7 +22,7 @@ from hushtable.release.recode import Recoded
 from hushtable.release.settle import group_and_recode
 from hushtable.release.verify import check_unlinked
 from hushtable.table.coins import policy_digest
-from hushtable.table.encode import encode
+from hushtable.table.encode import check_inferred_kinds, encode
 from hushtable.table.encoded import EncodedTable
 
 
@@ -123,8 +123,6 @@ def kept_rows(problem: Problem, plan: Plan, recoded: Recoded) -> IntArray:
             hint="Relax a parameter, or lower the suppression limit.",
         )
     if len(kept) < problem.table.n_sample:
-        from hushtable.table.encode import check_inferred_kinds
-
         check_inferred_kinds(problem.table, plan.table, kept)
     return kept
 

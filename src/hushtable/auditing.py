@@ -16,6 +16,7 @@ from hushtable.errors import DataError, UsageError, VerificationError, did_you_m
 from hushtable.io.figures import number
 from hushtable.io.frames import to_arrow
 from hushtable.io.grids import html_grid, text_grid
+from hushtable.io.plots import class_sizes
 from hushtable.io.urls import can_count
 from hushtable.models.base import PrivacyModel, compare
 from hushtable.models.beta_likeness import BetaLikeness
@@ -241,8 +242,6 @@ class Audit:
 
     def plot(self, ax: Axes | None = None) -> Axes:
         """Draw the number of people in classes of each size; returns matplotlib axes."""
-        from hushtable.io.plots import class_sizes
-
         return class_sizes(*self.exposure.frequencies(), ax=ax)
 
     def __repr__(self) -> str:

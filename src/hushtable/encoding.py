@@ -276,7 +276,6 @@ class _Mixed:
         self.counts_records = False
 
     def split(self, cells: pa.Array, column: ColumnPlan) -> Any:
-
         plain, others = np.flatnonzero(self.exact), np.flatnonzero(~self.exact)
         one = whole_cells(cells.take(pa.array(plain)))
         two = self.form.split(cells.take(pa.array(others)), column)

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 from hushtable.agents.access import AllowedFolders
 from hushtable.agents.reply import Column, Count, Item, PolicyNumber, Prose, Share, Word, columns_of
 from hushtable.errors import Cancelled, DataError, HushtableError, UsageError
+from hushtable.schema.columns import Kind
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -464,7 +465,6 @@ def _may_be_a_cell(name: str, column: pa.ChunkedArray) -> bool:
 
     from hushtable.io.dictionaries import encode
     from hushtable.io.text import to_labels
-    from hushtable.schema.columns import Kind
     from hushtable.schema.parse import infer_kind
     from hushtable.schema.prepare import prepare
 

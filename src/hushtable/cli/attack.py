@@ -9,8 +9,13 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from hushtable.cli.linked import attack_linked, is_linked_release, no_options
+from hushtable.cli.opening import opened
 from hushtable.cli.options import AsJson, Files, OnlyAttacks, Original, registered
 from hushtable.cli.options import names as split_names
+from hushtable.cli.output import bullet, deliver, grid, put
+from hushtable.errors import DataError, UsageError
+from hushtable.io.figures import share
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -77,10 +82,6 @@ def attack(
     """
     from hushtable import registry
     from hushtable.cli.catalogue import listing
-    from hushtable.cli.linked import attack_linked, is_linked_release, no_options
-    from hushtable.cli.opening import opened
-    from hushtable.cli.output import deliver
-    from hushtable.errors import UsageError
     from hushtable.io.sources import read_tables
 
     known = registry.attacks
@@ -113,8 +114,6 @@ def attack(
 def _opened(others: Sequence[Path], theirs: Sequence[str], data: Sequence[str], files: Path | None) -> list[Release]:
     """Open the other releases, each with its original."""
     from hushtable.api import open_release
-    from hushtable.cli.linked import is_linked_release
-    from hushtable.errors import UsageError
 
     if theirs and len(theirs) != len(others):
         raise UsageError(
@@ -137,7 +136,6 @@ def _run(
     Raise the error if the attacks were requested by name, or if a given table cannot be used.
     """
     from hushtable import registry
-    from hushtable.errors import DataError, UsageError
 
     results, refused = [], {}
     for i, name in enumerate(names):
@@ -155,9 +153,6 @@ def _run(
 
 def print_attacks(to: Console, results: Sequence[AttackResult], refused: Mapping[str, str]) -> None:
     """Print a table of results, remedies, and what was not run."""
-    from hushtable.cli.output import bullet, grid, put
-    from hushtable.io.figures import share
-
     rows = [
         (
             r.name,

@@ -7,6 +7,10 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from hushtable.cli.options import AsJson, Query, SqlTable, names
+from hushtable.cli.output import deliver, grid, put
+from hushtable.cli.progress import waiting
+from hushtable.errors import UsageError
+from hushtable.io.urls import can_count, source_of
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -43,10 +47,7 @@ def audit(
     No policy and no release.json are needed.
     """
     from hushtable.auditing import audit as audit_table
-    from hushtable.cli.output import deliver, grid, put
-    from hushtable.cli.progress import waiting
     from hushtable.io.sources import read_tables
-    from hushtable.io.urls import can_count, source_of
 
     bounds = _bounds(check)
     with waiting("reading and counting the table"):
@@ -69,8 +70,6 @@ def audit(
 
 def _bounds(text: str | None) -> dict[str, float]:
     """Return ``k=5,l=3`` as numbers."""
-    from hushtable.errors import UsageError
-
     found: dict[str, float] = {}
     for part in names(text) or []:
         key, _, value = part.partition("=")

@@ -10,7 +10,11 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from hushtable.cli.options import AsJson, Data, Folder, Query, SqlTable, names
+from hushtable.cli.output import bullet, deliver, grid, put
+from hushtable.cli.progress import counting_bar
+from hushtable.cli.signals import nearly_done, when_cancelled
 from hushtable.errors import OutputError, UsageError, counted
+from hushtable.io.figures import number, share
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -77,9 +81,6 @@ def compare(
 
     Finished settings are kept in the folder. To resume an interrupted comparison, run the same command again.
     """
-    from hushtable.cli.output import deliver
-    from hushtable.cli.progress import counting_bar
-    from hushtable.cli.signals import nearly_done, when_cancelled
     from hushtable.comparison.outcomes import RESULTS, save_outcomes
     from hushtable.comparison.run import compare as run_comparison
     from hushtable.comparison.spec import load_spec
@@ -130,7 +131,6 @@ def _cores() -> int:
 
 
 def _numbers(text: str | None, option: str) -> list[float] | None:
-
     try:
         return None if text is None else [float(value) for value in text.split(",")]
     except ValueError:
@@ -138,7 +138,6 @@ def _numbers(text: str | None, option: str) -> list[float] | None:
 
 
 def _make(folder: Path) -> None:
-
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
@@ -148,9 +147,6 @@ def _make(folder: Path) -> None:
 
 
 def _text(to: Console, found: Outcomes, output: Path, spec: Spec) -> None:
-    from hushtable.cli.output import bullet, grid, put
-    from hushtable.io.figures import share
-
     released = sum(row["status"] == "ok" for row in found.rows)
     reused = f" {found.reused} of them come from an earlier run." if found.reused else ""
     put(to, f"{counted(len(found.rows), 'setting was', 'settings were')} tried; {released} produced a release.{reused}")
@@ -198,8 +194,6 @@ def _same(found: Outcomes) -> list[str]:
 
 
 def _value(found: Outcomes, row: Mapping[str, Any], name: str) -> str:
-    from hushtable.io.figures import number
-
     if row["status"] != "ok":
         return str(row["status"])
     return number(row["values"].get(found.quantity(name)))

@@ -7,7 +7,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from hushtable.cli.opening import opened
 from hushtable.cli.options import AsJson, Files, Original, ReleaseFolder
+from hushtable.cli.output import deliver, put
 from hushtable.errors import counted
 
 if TYPE_CHECKING:
@@ -44,8 +46,6 @@ def condense(
     The drawn rows are not k-anonymous themselves; the classes that they are drawn from satisfy the models.
     A note in a .json file next to the output says so.
     """
-    from hushtable.cli.opening import opened
-    from hushtable.cli.output import deliver
     from hushtable.release.sample.condense import write_condensed
     from hushtable.release.sample.opened import check_sample_target
 
@@ -55,8 +55,6 @@ def condense(
         found = write_condensed(release, output, columns=columns, overwrite=overwrite)
 
     def text(to: Console) -> None:
-        from hushtable.cli.output import put
-
         rows = counted(found["rows"], "row", "rows")
         put(to, f"{output}: {rows}, drawn from the classes of {found['release']['rows']:,} people.")
         put(to, found["note"])

@@ -8,6 +8,9 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from hushtable.cli.options import AsJson, registered
+from hushtable.cli.output import deliver, grid, put
+from hushtable.cli.progress import counting_bar
+from hushtable.errors import OutputError, UsageError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -42,9 +45,6 @@ def cross(
     import json
 
     from hushtable import registry
-    from hushtable.cli.output import deliver
-    from hushtable.cli.progress import counting_bar
-    from hushtable.errors import OutputError, UsageError
     from hushtable.io.atomic import atomic_write_text
     from hushtable.reproduce.cross import SETTINGS, cross_cells, cross_page
 
@@ -74,8 +74,6 @@ def cross(
 
 
 def _text(to: Console, cells: Sequence[CrossResult], files: Sequence[Path]) -> None:
-    from hushtable.cli.output import grid, put
-
     shown = {"released": ("released",), "none": ("infeasible", "not found"), "refused": ("refused",),
              "stopped": ("too slow", "failed")}  # fmt: skip
     lines = []

@@ -7,7 +7,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from hushtable.cli.opening import opened
 from hushtable.cli.options import AsJson, Data, FileFormat, Files, Folder
+from hushtable.cli.output import deliver, put
+from hushtable.cli.signals import nearly_done
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -38,9 +41,6 @@ def increment(
     its own and the old and new records together satisfy the models.
     """
     from hushtable import api
-    from hushtable.cli.opening import opened
-    from hushtable.cli.output import deliver, put
-    from hushtable.cli.signals import nearly_done
     from hushtable.cli.summary import print_summary
     from hushtable.io.sources import read_tables
     from hushtable.release.targets import check_target

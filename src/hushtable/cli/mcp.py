@@ -6,6 +6,8 @@ from typing import Annotated
 
 import typer
 
+from hushtable.errors import UsageError
+
 
 def mcp(
     folders: Annotated[
@@ -28,8 +30,6 @@ def mcp(
     shares, names of columns and settings of policies.
     """
     import importlib.util
-
-    from hushtable.errors import UsageError
 
     if importlib.util.find_spec("mcp_types") is None:
         raise UsageError(

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from hushtable.cli.options import AsJson
+from hushtable.cli.output import bullet, deliver, grid, put
 from hushtable.errors import DataError, OutputError, counted
 
 if TYPE_CHECKING:
@@ -31,7 +32,6 @@ def migrate(
     Every file is replaced as a whole, and the original is kept next to it as NAME.format-N. The original of a
     release.json is kept next to the release folder: it reveals suppressed records and must not be handed over.
     """
-    from hushtable.cli.output import bullet, deliver, grid, put
     from hushtable.io.versions import FORMATS, migrated
 
     plans: list[tuple[Path, WrittenFile, str, list[str], str, Path]] = []

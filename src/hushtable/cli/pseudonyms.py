@@ -8,7 +8,11 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from hushtable.cli.opening import opened
 from hushtable.cli.options import AsJson, Files, Original
+from hushtable.cli.output import deliver, grid, put
+from hushtable.errors import OutputError, UsageError
+from hushtable.schema.columns import Role
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -44,8 +48,6 @@ def pseudonyms(
     'reveal' needs the original and the key: it recomputes the pseudonyms of all people in the original. Its output
     names people. 'new-key' writes 32 random bytes that only you can read, and never replaces a file.
     """
-    from hushtable.cli.output import deliver, put
-
     if action is PseudonymAction.NEW_KEY:
         _new_key(place)
         deliver({"key": place}, as_json, lambda to: put(to, f"Wrote the key {str(place)!r}. Keep it like a password."))
@@ -55,7 +57,6 @@ def pseudonyms(
 
 
 def _new_key(place: Path) -> None:
-    from hushtable.errors import OutputError
     from hushtable.io.secret import load_secret
 
     if place.exists():
@@ -68,10 +69,6 @@ def _new_key(place: Path) -> None:
 
 
 def _revealed(folder: Path, names: list[str], data: Original, files: Path | None) -> list[dict[str, str | None]]:
-    from hushtable.cli.opening import opened
-    from hushtable.errors import UsageError
-    from hushtable.schema.columns import Role
-
     if not data or not names:
         raise UsageError(
             "The release, the pseudonyms or the original is missing.", code="no-data",
@@ -98,7 +95,5 @@ def _text(found: tuple[str, object] | None) -> str | None:
 
 
 def _print(to: Console, found: list[dict[str, str | None]]) -> None:
-    from hushtable.cli.output import grid
-
     rows = [(one["pseudonym"] or "", one["column"] or "", one["value"] or "(not in the original)") for one in found]
     to.print(grid(["pseudonym", "column", "value"], rows, fold=["value"]))

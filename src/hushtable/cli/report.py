@@ -8,8 +8,13 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from hushtable.cli.linked import is_linked_release, no_options, opened_linked
+from hushtable.cli.opening import opened
 from hushtable.cli.options import AsJson, Data, Files, OnlyAttacks, ReleaseFolder, registered
 from hushtable.cli.options import names as split_names
+from hushtable.cli.output import bullet, deliver, put
+from hushtable.cli.signals import nearly_done
+from hushtable.errors import OutputError, UsageError
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -52,11 +57,6 @@ def report(
     Results of earlier attacks come from the release's private companion, which also keeps new ones.
     """
     from hushtable import registry
-    from hushtable.cli.linked import is_linked_release, no_options, opened_linked
-    from hushtable.cli.opening import opened
-    from hushtable.cli.output import deliver
-    from hushtable.cli.signals import nearly_done
-    from hushtable.errors import UsageError
     from hushtable.release.targets import OURS
     from hushtable.report.content.about import read_about
     from hushtable.report.page.page import json_path
@@ -85,7 +85,6 @@ def report(
 
 def _check_files(output: Path, inputs: Sequence[Source], *, overwrite: bool) -> None:
     """Refuse files that the report could not be written to, before any work is done."""
-    from hushtable.errors import OutputError
     from hushtable.release.targets import check_apart
     from hushtable.report.page.page import check_paths, json_path
 
@@ -110,8 +109,6 @@ def _found(made: Report) -> dict[str, Any]:
 
 
 def _print(to: Console, made: Report, page: Path, data: Path) -> None:
-    from hushtable.cli.output import bullet, put
-
     put(to, made.summary.verdict, style="green" if made.summary.ok else "bold red")
     for line in made.summary.unmet:
         put(to, f"Not met: {line}", style="bold red")

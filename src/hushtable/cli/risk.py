@@ -8,8 +8,11 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from hushtable.cli.linked import is_linked_release, no_options, risk_linked
+from hushtable.cli.opening import opened
 from hushtable.cli.options import AsJson, Files, registered
 from hushtable.cli.output import deliver, grid, put
+from hushtable.cli.progress import waiting
 from hushtable.errors import UsageError
 from hushtable.io.figures import number, share
 from hushtable.io.urls import shown
@@ -66,7 +69,6 @@ def risk(
     adversary knows as many events of a person as the policy says.
     """
     from hushtable import registry
-    from hushtable.cli.linked import is_linked_release, no_options, risk_linked
     from hushtable.risk.before_after import risk_summary
 
     if is_linked_release(Path(target)):
@@ -87,8 +89,6 @@ def _exposures(
     target: str, data: Sequence[str], policy_file: Path | None, files: Path | None
 ) -> tuple[Exposure, Exposure | None]:
     """Return the classes before and, for a release, after."""
-    from hushtable.cli.opening import opened
-    from hushtable.cli.progress import waiting
     from hushtable.io.sources import read_tables
     from hushtable.policy.files import load_policy
     from hushtable.release.exposure import Exposure

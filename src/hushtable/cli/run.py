@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from hushtable.cli.linked import refuse_given, run_linked
 from hushtable.cli.options import (
     AsJson,
     Data,
@@ -25,6 +26,11 @@ from hushtable.cli.options import (
     SqlTable,
     no_schema,
 )
+from hushtable.cli.output import deliver, put
+from hushtable.cli.progress import progress_bar
+from hushtable.cli.signals import nearly_done
+from hushtable.errors import UsageError
+from hushtable.io.urls import shown, source_of
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -129,10 +135,6 @@ def run(
     folder of such files, or the address of a database; with --to, a database gets all tables.
     """
     from hushtable.api import run as run_policy
-    from hushtable.cli.output import deliver
-    from hushtable.cli.progress import progress_bar
-    from hushtable.cli.signals import nearly_done
-    from hushtable.io.urls import source_of
     from hushtable.release.targets import check_target, written_by_hand
 
     one = {"query": query, "table": table, "stream": stream, "part-rows": part_rows,
@@ -197,7 +199,6 @@ def _ran_linked(
 
     if not is_linked(file):
         return False
-    from hushtable.cli.linked import refuse_given, run_linked
 
     refuse_given(one_table)
     run_linked(file, data, output, any_number, as_json=as_json)
@@ -208,8 +209,6 @@ def _also(
     release: Release, policy: Policy, address: str | None, verdict: Verdict | None, warned: Sequence[Caution] | None
 ) -> dict[str, Any]:
     """Print remarks that go beyond the summary, if there are any."""
-    from hushtable.io.urls import shown
-
     account = release.plan.account
     found: dict[str, Any] = {} if account is None else {"ledger": account.public_summary()}
     if address is not None:
@@ -256,8 +255,6 @@ def _policy(file: Path, seed: int | None, file_format: OutputFormat | None, expe
 
 def _expecting(policy: Policy) -> Policy:
     """Return the policy with the confirmation that nobody need be in an earlier release."""
-    from hushtable.errors import UsageError
-
     if policy.ledger is None:
         raise UsageError(
             "The policy names no ledger, so earlier releases are not known.",
@@ -268,8 +265,6 @@ def _expecting(policy: Policy) -> Policy:
 
 
 def _engine(engine: Engine, stream: bool | None, part_rows: int | None) -> str:
-    from hushtable.errors import UsageError
-
     if engine is Engine.SPARK and (stream or part_rows is not None):
         raise UsageError(
             "Spark needs no streaming: it never holds a table in the memory of one machine.",
@@ -295,8 +290,6 @@ def _written(folder: Path, wanted: str) -> dict[str, Path]:
 
 
 def _print_formulas(to: Console, found: Mapping[str, Any]) -> None:
-    from hushtable.cli.output import put
-
     if not found or found["cells"] == 0:
         return
     cells = "Text" if found["cells"] is None else "1 cell" if found["cells"] == 1 else f"{found['cells']:,} cells"
@@ -308,7 +301,6 @@ def _print_formulas(to: Console, found: Mapping[str, Any]) -> None:
 
 
 def _print(to: Console, found: Mapping[str, Any], output: Path) -> None:
-    from hushtable.cli.output import put
     from hushtable.cli.summary import print_summary
 
     print_summary(to, found)

@@ -7,7 +7,10 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from hushtable.cli.linked import is_linked_release, no_options, sample_tables
+from hushtable.cli.opening import opened
 from hushtable.cli.options import AsJson, Files, ReleaseFolder
+from hushtable.cli.output import deliver, put
 from hushtable.errors import counted
 
 if TYPE_CHECKING:
@@ -58,9 +61,6 @@ def sample(
     row that matches a person does so by chance. A note in a .json file next to the output says so.
     A sample is never written into a release's folder.
     """
-    from hushtable.cli.linked import is_linked_release, no_options, sample_tables
-    from hushtable.cli.opening import opened
-    from hushtable.cli.output import deliver
     from hushtable.release.sample.opened import check_sample_target, write_sample
 
     if is_linked_release(folder):
@@ -73,8 +73,6 @@ def sample(
         found = write_sample(release, output, seed=seed, rows=rows, where=where or (), overwrite=overwrite)
 
     def text(to: Console) -> None:
-        from hushtable.cli.output import put
-
         rows = counted(found["rows"], "row", "rows")
         put(to, f"{output}: {rows}, drawn from {found['release']['rows']:,} published ones.")
         put(to, found["note"])

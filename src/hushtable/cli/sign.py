@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from hushtable.cli.options import AsJson
+from hushtable.cli.output import deliver, put
+from hushtable.errors import UsageError
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -35,8 +37,6 @@ def sign(
     Writes EVIDENCE.json.sig next to the report. 'hushtable verify --evidence EVIDENCE.json' checks it. Give your key's
     fingerprint to those who check the signature, and the key itself to nobody.
     """
-    from hushtable.cli.output import deliver, put
-    from hushtable.errors import UsageError
     from hushtable.report.signature import new_key, sign_report, signature_path
 
     if report is None and not new:

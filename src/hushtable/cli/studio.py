@@ -8,6 +8,8 @@ from typing import Annotated
 import typer
 
 from hushtable.cli.options import AsJson
+from hushtable.cli.output import console, print_json, put
+from hushtable.errors import UsageError
 
 
 def studio(
@@ -45,9 +47,6 @@ def studio(
     """
     import importlib.util
     import sys
-
-    from hushtable.cli.output import console, print_json, put
-    from hushtable.errors import UsageError
 
     # pages import it when they are asked for, and what it builds on may be there without it
     if importlib.util.find_spec("nicegui") is None:

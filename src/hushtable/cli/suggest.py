@@ -9,6 +9,9 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from hushtable.cli.options import AsJson
+from hushtable.cli.output import deliver, grid, put
+from hushtable.errors import OutputError
+from hushtable.io.figures import number
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -49,9 +52,7 @@ def suggest(
     """
     import os
 
-    from hushtable.cli.output import deliver
     from hushtable.comparison.outcomes import load_outcomes
-    from hushtable.errors import OutputError
     from hushtable.io.atomic import atomic_write_text
 
     found = load_outcomes(folder).suggest(minimise, where or [], maximise=maximise)
@@ -73,9 +74,6 @@ def suggest(
 
 
 def _text(to: Console, found: Suggestion, output: Path) -> None:
-    from hushtable.cli.output import grid, put
-    from hushtable.io.figures import number
-
     conditions = " and ".join(map(str, found.conditions))
     put(
         to,

@@ -9,7 +9,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from hushtable.cli.linked import refuse_given, verify_folder
 from hushtable.cli.options import AsJson, Original, Schema, SqlTable, no_schema
+from hushtable.cli.output import deliver, put
+from hushtable.cli.progress import progress_bar, waiting
 from hushtable.errors import DataError, UsageError, counted
 from hushtable.io.secret import SECRET
 from hushtable.io.urls import Source, shown, source_of
@@ -72,14 +75,10 @@ def verify(
     RELEASE_FILE is the folder of the release or a database, and the published tables suffice.
     """
     from hushtable import api
-    from hushtable.cli.output import deliver
-    from hushtable.cli.progress import waiting
     from hushtable.policy.files import is_linked, load_policy
     from hushtable.report.checking import check_report, is_report
 
     if is_linked(policy_file):
-        from hushtable.cli.linked import refuse_given, verify_folder
-
         refuse_given({"companion": companion, "table": table, "data": data or None, "rerun": rerun or None})
         verify_folder(published, policy_file, schema, evidence, as_json=as_json)
         return
@@ -102,7 +101,6 @@ def verify(
 
 
 def _print(to: Console, found: Mapping[str, Any]) -> None:
-    from hushtable.cli.output import put
     from hushtable.cli.summary import print_models
 
     rows, classes = found["rows"], found["classes"]
@@ -133,7 +131,6 @@ def run_again(published: Source, policy: Policy, data: Sequence[Source]) -> Veri
         If the result is not the published table byte for byte.
     """
     from hushtable.api import run_plan
-    from hushtable.cli.progress import progress_bar
     from hushtable.io.sources import is_address, read_tables
     from hushtable.release.companion import stored_coins
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from hushtable import registry
 from hushtable.cli.linked import attack_linked, is_linked_release, no_options
 from hushtable.cli.opening import opened
 from hushtable.cli.options import AsJson, Files, OnlyAttacks, Original, registered
@@ -80,7 +81,6 @@ def attack(
 
     Guesses are scored against the original. Results are kept in the private companion for the next report.
     """
-    from hushtable import registry
     from hushtable.cli.catalogue import listing
     from hushtable.io.sources import read_tables
 
@@ -135,8 +135,6 @@ def _run(
 
     Raise the error if the attacks were requested by name, or if a given table cannot be used.
     """
-    from hushtable import registry
-
     results, refused = [], {}
     for i, name in enumerate(names):
         progress(i / len(names), f"attacking: {name}")

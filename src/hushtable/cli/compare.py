@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from enum import StrEnum
 from pathlib import Path
 from shlex import quote
@@ -125,8 +126,6 @@ def _shown(found: Outcomes) -> dict[str, Any]:
 
 def _cores() -> int:
     """Number of cores that this process may use: in a container, fewer than the machine's."""
-    import os
-
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 

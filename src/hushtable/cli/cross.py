@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from hushtable import registry
 from hushtable.cli.options import AsJson, registered
 from hushtable.cli.output import deliver, grid, put
 from hushtable.cli.progress import counting_bar
@@ -42,9 +44,6 @@ def cross(
 
     It shows which combinations produce a release, what they lose, how long they take and how three attacks fare.
     """
-    import json
-
-    from hushtable import registry
     from hushtable.io.atomic import atomic_write_text
     from hushtable.reproduce.cross import SETTINGS, cross_cells, cross_page
 

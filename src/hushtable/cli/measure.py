@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from hushtable import registry
 from hushtable.cli.linked import is_linked_release, measure_linked, no_options
 from hushtable.cli.opening import opened
 from hushtable.cli.options import AsJson, Files, OnlyMeasures, Original, ReleaseFolder, registered
@@ -29,7 +30,6 @@ def measure(
     Measures computed during the run come from the release's private companion. Other measures need the original:
     --data. For linked tables, all measures are computed during the run.
     """
-    from hushtable import registry
     from hushtable.cli.summary import print_measures
 
     if is_linked_release(folder):

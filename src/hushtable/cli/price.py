@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from hushtable import registry
 from hushtable.cli.opening import opened
 from hushtable.cli.options import AsJson, Data, Files, OnlyMeasures, ReleaseFolder, registered
 from hushtable.cli.output import bullet, deliver, grid, put
@@ -27,8 +28,6 @@ def price(
     The release is compared with releases of the same policy with each guard alone, with no guard, and with tight
     ranges.
     """
-    from hushtable import registry
-
     names = registered(only, registry.measures)
     with opened(folder, data, files) as (release, progress):
         progress(1.0, "comparing with tighter releases")

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from hushtable import registry
 from hushtable.cli.linked import is_linked_release, no_options, opened_linked
 from hushtable.cli.opening import opened
 from hushtable.cli.options import AsJson, Data, Files, OnlyAttacks, ReleaseFolder, registered
@@ -56,7 +57,6 @@ def report(
 
     Results of earlier attacks come from the release's private companion, which also keeps new ones.
     """
-    from hushtable import registry
     from hushtable.release.targets import OURS
     from hushtable.report.content.about import read_about
     from hushtable.report.page.page import json_path

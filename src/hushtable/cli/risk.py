@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from hushtable import registry
 from hushtable.cli.linked import is_linked_release, no_options, risk_linked
 from hushtable.cli.opening import opened
 from hushtable.cli.options import AsJson, Files, registered
@@ -68,7 +69,6 @@ def risk(
     Only the quasi-identifiers of the original are read. 'hushtable risks' lists the measures. For linked tables, the
     adversary knows as many events of a person as the policy says.
     """
-    from hushtable import registry
     from hushtable.risk.before_after import risk_summary
 
     if is_linked_release(Path(target)):

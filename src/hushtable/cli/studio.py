@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 from typing import Annotated
 
@@ -46,7 +47,6 @@ def studio(
     data folder. Ctrl-C ends it.
     """
     import importlib.util
-    import sys
 
     # pages import it when they are asked for, and what it builds on may be there without it
     if importlib.util.find_spec("nicegui") is None:

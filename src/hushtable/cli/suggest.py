@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from shlex import quote
 from typing import TYPE_CHECKING, Annotated
@@ -50,8 +51,6 @@ def suggest(
 
     Exits with 3 if none does, and names the closest.
     """
-    import os
-
     from hushtable.comparison.outcomes import load_outcomes
     from hushtable.io.atomic import atomic_write_text
 

@@ -14,6 +14,7 @@ from hushtable.arrays import IntArray
 from hushtable.engines.release import Release
 from hushtable.errors import NotFound
 from hushtable.models.base import Monotone
+from hushtable.release.bucket import publish_buckets
 from hushtable.release.judge import judge
 from hushtable.release.origin import Made
 from hushtable.release.plan import Plan
@@ -136,8 +137,6 @@ def finish(
     report(1.0, "publishing")
     value_rows = None
     if recoded.buckets is not None:
-        from hushtable.release.bucket import publish_buckets
-
         published, rows, value_rows = publish_buckets(table, recoded.buckets, plan.table, kept)
     elif recoded.numbers is not None:
         from hushtable.release.numbered import publish_numbered

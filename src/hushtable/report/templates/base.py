@@ -6,16 +6,13 @@ import os
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
+from hushtable.algorithms.base import Progress
 from hushtable.params import Parametrised
 from hushtable.report.content.about import About, read_about
 from hushtable.report.content.report import Facts, Report, TemplateAnswer
 from hushtable.risk.linkage import Comparison, Threshold
-
-if TYPE_CHECKING:
-    from hushtable.algorithms.base import Progress
-    from hushtable.report.content.about import About
 
 __all__ = ["Template"]
 

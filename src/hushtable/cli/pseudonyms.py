@@ -79,19 +79,12 @@ def _revealed(folder: Path, names: list[str], data: Original, files: Path | None
         columns = [c for c, given in release.policy["columns"].items() if given.get("role") == Role.PSEUDONYM]
         if not columns:
             raise UsageError("The release has no pseudonyms.", code="no-pseudonyms", hint="Choose another release.")
-        known: dict[str, tuple[str, object]] = {}
+        known: dict[str, dict[str, str]] = {}
         for column in columns:
             treated, original = release.treated([column]), release.original([column])
             pairs = zip(treated.column(column).to_pylist(), original.column(column).to_pylist(), strict=True)
-            known |= {shown: (column, value) for shown, value in pairs if shown in names}
-    return [
-        {"pseudonym": name, "column": known.get(name, (None, None))[0], "value": _text(known.get(name))}
-        for name in names
-    ]
-
-
-def _text(found: tuple[str, object] | None) -> str | None:
-    return None if found is None else str(found[1])
+            known |= {shown: {"column": column, "value": str(value)} for shown, value in pairs if shown in names}
+    return [{"pseudonym": name, "column": None, "value": None, **known.get(name, {})} for name in names]
 
 
 def _print(to: Console, found: list[dict[str, str | None]]) -> None:

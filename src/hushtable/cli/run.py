@@ -29,7 +29,7 @@ from hushtable.cli.options import (
 from hushtable.cli.output import deliver, put
 from hushtable.cli.progress import progress_bar
 from hushtable.cli.signals import nearly_done
-from hushtable.errors import UsageError
+from hushtable.errors import UsageError, counted
 from hushtable.io.urls import shown, source_of
 
 if TYPE_CHECKING:
@@ -319,7 +319,7 @@ def _print(to: Console, found: Mapping[str, Any], output: Path) -> None:
     _print_formulas(to, found.get("formulas") or {})
     if "held_against" in found.get("ledger", {}):
         earlier, people = found["ledger"]["held_against"], found["ledger"]["of_these_people"]
-        releases = "1 earlier release" if earlier == 1 else f"{earlier:,} earlier releases"
+        releases = counted(earlier, "earlier release", "earlier releases")
         put(
             to,
             f"Compared with {releases} that include {people:,} of these people."

@@ -142,7 +142,7 @@ def _comments(column: ColumnProfile, listed: Sequence[str]) -> Iterator[str]:
         yield f"{column.hierarchy_reason}; with {named} t-closeness compares their groups"
     for token in column.tokens:
         if token.text not in listed:
-            rows = f"{token.rows:,} {'row' if token.rows == 1 else 'rows'}"
+            rows = counted(token.rows, "row", "rows")
             yield f"{token.text!r} ({rows}) may represent a missing value: if so, list it in missing_values"
     if column.times and column.role.published:
         yield "it contains times of day: as a quasi-identifier, it is published as a date at most"

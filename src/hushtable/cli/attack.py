@@ -31,45 +31,37 @@ Background = Annotated[
         metavar="FILE|URL",
         help="What the adversary believes: quasi-identifiers, sensitive column and 'probability'. "
         "Defaults to the policy's background table.",
-        show_default=False,
     ),
 ]
 Others = Annotated[
     list[Path] | None,
     typer.Option(
-        "--other",
-        metavar="RELEASE_DIR",
-        help="Another release of the same people, for 'composition'. May be repeated.",
-        show_default=False,
+        "--other", metavar="RELEASE_DIR", help="Another release of the same people, for 'composition'. May be repeated."
     ),
 ]
 OtherData = Annotated[
     list[str] | None,
     typer.Option(
-        "--other-data",
-        metavar="FILE|URL",
-        help="The original of each --other, in the same order. Defaults to --data.",
-        show_default=False,
+        "--other-data", metavar="FILE|URL", help="The original of each --other, in the same order. Defaults to --data."
     ),
 ]
 
 
 def attack(
     folder: Annotated[
-        Path | None, typer.Argument(metavar="RELEASE_DIR", help="Folder that 'run' wrote.", show_default=False)
+        Path | None, typer.Argument(metavar="RELEASE_DIR", help="Folder that 'run' wrote.")
     ] = None,
     data: Original = None,
     only: OnlyAttacks = None,
     listed: Annotated[bool, typer.Option("--list", help="List the attacks instead.")] = False,
     external: Annotated[
         str | None,
-        typer.Option("--external", metavar="FILE|URL", help="The people to attack, with all quasi-identifiers.",
-                     show_default=False),
+        typer.Option("--external", metavar="FILE|URL", help="The people to attack, with all quasi-identifiers.")
     ] = None,
     control: Annotated[
         str | None,
-        typer.Option("--control", metavar="FILE|URL", show_default=False,
-                     help="People who are not in the release. For linked tables: the folder of their tables."),
+        typer.Option("--control", metavar="FILE|URL",
+                     help="People who are not in the release. For linked tables: the folder of their tables.")
     ] = None,
     background: Background = None,
     others: Others = None,

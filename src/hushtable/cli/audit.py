@@ -18,25 +18,21 @@ if TYPE_CHECKING:
 
 def audit(
     data: Annotated[
-        list[str], typer.Argument(metavar="FILE...", help="The table, in one file or in several.", show_default=False)
+        list[str], typer.Argument(metavar="FILE...", help="The table, in one file or in several.")
     ],
     quasi: Annotated[
-        str, typer.Option("--quasi", metavar="COLUMNS", help="Quasi-identifiers, separated by commas.",
-                          show_default=False),
+        str, typer.Option("--quasi", metavar="COLUMNS", help="Quasi-identifiers, separated by commas.")
     ],
     sensitive: Annotated[
-        str | None, typer.Option("--sensitive", metavar="COLUMNS", help="Sensitive columns, separated by commas.",
-                                 show_default=False),
+        str | None, typer.Option("--sensitive", metavar="COLUMNS", help="Sensitive columns, separated by commas.")
     ] = None,
     entity: Annotated[
         str | None, typer.Option("--entity", metavar="COLUMN",
-                                 help="Column that identifies each row's person, to count people instead of rows.",
-                                 show_default=False),
+                                 help="Column that identifies each row's person, to count people instead of rows.")
     ] = None,
     check: Annotated[
         str | None, typer.Option("--check", "--fail-under", metavar="BOUNDS",
-                                 help="Exit with 1 unless these hold: k=5,l=3,t=0.2.",
-                                 show_default=False),
+                                 help="Exit with 1 unless these hold: k=5,l=3,t=0.2.")
     ] = None,
     table: SqlTable = None,
     query: Query = None,

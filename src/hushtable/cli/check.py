@@ -25,13 +25,7 @@ def check(
     policy_file: PolicyFile,
     data: Annotated[
         list[str] | None,
-        typer.Option(
-            "--data",
-            "-d",
-            metavar="FILE|URL",
-            help="The table. Without it, only the policy is checked.",
-            show_default=False,
-        ),
+        typer.Option("--data", "-d", metavar="FILE|URL", help="The table. Without it, only the policy is checked."),
     ] = None,
     table: SqlTable = None,
     query: Query = None,

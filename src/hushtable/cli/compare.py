@@ -36,9 +36,7 @@ class ChartFormat(StrEnum):
     PDF = "pdf"
 
 
-_SpecFile = Annotated[
-    Path, typer.Argument(metavar="POLICY", help="A policy, or a comparison file (YAML).", show_default=False)
-]
+_SpecFile = Annotated[Path, typer.Argument(metavar="POLICY", help="A policy, or a comparison file (YAML).")]
 _Algorithms = Annotated[
     str | None, typer.Option("--algorithms", metavar="NAMES", help="Algorithms to try, separated by commas.")
 ]

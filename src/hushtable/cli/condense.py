@@ -8,27 +8,20 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from hushtable.cli.opening import opened
-from hushtable.cli.options import AsJson, Files, Original, ReleaseFolder
+from hushtable.cli.options import AsJson, Files, Original, Overwrite, ReleaseFolder
 from hushtable.cli.output import deliver, put
 from hushtable.errors import counted
 
 if TYPE_CHECKING:
     from rich.console import Console
 
-_File = Annotated[
-    Path,
-    typer.Option("--output", "-o", metavar="FILE", help="The file to write: .csv or .parquet.", show_default=False),
-]
+_File = Annotated[Path, typer.Option("--output", "-o", metavar="FILE", help="The file to write: .csv or .parquet.")]
 _Columns = Annotated[
     list[str] | None,
     typer.Option(
-        "--column",
-        metavar="NAME",
-        help="Numeric quasi-identifier to draw. May be repeated. Defaults to all of them.",
-        show_default=False,
+        "--column", metavar="NAME", help="Numeric quasi-identifier to draw. May be repeated. Defaults to all of them."
     ),
 ]
-_Overwrite = Annotated[bool, typer.Option("--overwrite", help="Replace an existing file.")]
 
 
 def condense(
@@ -37,7 +30,7 @@ def condense(
     data: Original = None,
     columns: _Columns = None,
     files: Files = None,
-    overwrite: _Overwrite = False,
+    overwrite: Overwrite = False,
     as_json: AsJson = False,
 ) -> None:
     """Draw new numbers from the mean and covariance of each class of a release (condensation).

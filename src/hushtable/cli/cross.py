@@ -30,12 +30,12 @@ def cross(
     ] = 5.0,
     models: Annotated[
         str | None,
-        typer.Option("--models", metavar="NAMES", help="Models to run, separated by commas.", show_default=False),
+        typer.Option("--models", metavar="NAMES", help="Models to run, separated by commas.")
     ] = None,
     algorithms: Annotated[
         str | None,
-        typer.Option("--algorithms", metavar="NAMES", show_default=False, help="Algorithms to run, separated by "
-        "commas."),
+        typer.Option("--algorithms", metavar="NAMES", help="Algorithms to run, separated by "
+        "commas.")
     ] = None,
     output: Annotated[Path, typer.Option("--output", "-o", metavar="DIR", help="Folder for the page.")] = Path("cross"),
     as_json: AsJson = False,

@@ -20,7 +20,7 @@ def explain(
     folder: ReleaseFolder,
     rows: Annotated[
         list[int],
-        typer.Argument(metavar="ROW...", help="Records of the original, numbered from 0.", show_default=False),
+        typer.Argument(metavar="ROW...", help="Records of the original, numbered from 0.")
     ],
     data: Data,
     files: Files = None,

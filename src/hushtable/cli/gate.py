@@ -74,9 +74,7 @@ def gate(
     tables: Annotated[
         list[Path] | None,
         typer.Argument(
-            metavar="[FILE|DIR]...",
-            help="Tables, and folders that contain tables. Defaults to the current folder.",
-            show_default=False,
+            metavar="[FILE|DIR]...", help="Tables, and folders that contain tables. Defaults to the current folder."
         ),
     ] = None,
     root: Annotated[

@@ -20,13 +20,12 @@ if TYPE_CHECKING:
 
 def increment(
     folder: Annotated[
-        Path, typer.Argument(metavar="RELEASE_DIR", help="The earlier release: what 'run' wrote.", show_default=False)
+        Path, typer.Argument(metavar="RELEASE_DIR", help="The earlier release: what 'run' wrote.")
     ],
     data: Data,
     earlier: Annotated[
         list[str],
-        typer.Option("--earlier", "-e", metavar="FILE", help="The earlier original, as it was given to 'run'.",
-                     show_default=False),
+        typer.Option("--earlier", "-e", metavar="FILE", help="The earlier original, as it was given to 'run'.")
     ],
     output: Folder = Path("increment"),
     file_format: FileFormat = None,

@@ -30,10 +30,7 @@ _NAMED = 6
 
 
 def init(
-    data: Annotated[
-        str,
-        typer.Argument(metavar="DATA", help="The table to profile: a file, folder or address.", show_default=False),
-    ],
+    data: Annotated[str, typer.Argument(metavar="DATA", help="The table to profile: a file, folder or address.")],
     output: Annotated[Path, typer.Option("--output", "-o", metavar="FILE", help="File for the policy.")] = Path(
         "policy.yaml"
     ),
@@ -47,7 +44,6 @@ def init(
             "--people",
             metavar="TABLE",
             help="With --schema: the table of people. Defaults to the one that most tables lead to.",
-            show_default=False,
         ),
     ] = None,
     as_json: AsJson = False,

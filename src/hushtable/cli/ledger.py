@@ -35,11 +35,7 @@ class LedgerAction(StrEnum):
 _LedgerFile = Annotated[
     Path | None,
     typer.Option(
-        "--ledger",
-        "-l",
-        metavar="FILE",
-        help="The ledger. Defaults to the one that the release's policy names.",
-        show_default=False,
+        "--ledger", "-l", metavar="FILE", help="The ledger. Defaults to the one that the release's policy names."
     ),
 ]
 _Person = Annotated[
@@ -48,30 +44,24 @@ _Person = Annotated[
         "--person",
         metavar="COLUMN",
         help="Column that identifies each row's person. Defaults to the policy's entity, or its only identifier.",
-        show_default=False,
     ),
 ]
 _Key = Annotated[
     Path | None,
-    typer.Option(
-        "--key",
-        metavar="FILE",
-        help="The ledger's key. Defaults to the ledger's name followed by .key.",
-        show_default=False,
-    ),
+    typer.Option("--key", metavar="FILE", help="The ledger's key. Defaults to the ledger's name followed by .key."),
 ]
 
 
 def ledger(
-    action: Annotated[LedgerAction, typer.Argument(metavar="add|check|list|show", help="Action.", show_default=False)],
+    action: Annotated[LedgerAction, typer.Argument(metavar="add|check|list|show", help="Action.")],
     folder: Annotated[
         Path | None,
-        typer.Argument(metavar="RELEASE_DIR", help="Folder that 'run' wrote (add, check).", show_default=False),
+        typer.Argument(metavar="RELEASE_DIR", help="Folder that 'run' wrote (add, check).")
     ] = None,
     path: _LedgerFile = None,
     data: Original = None,
     person: _Person = None,
-    name: Annotated[str, typer.Option("--name", help="Name for the release.", show_default=False)] = "",
+    name: Annotated[str, typer.Option("--name", help="Name for the release.")] = "",
     key: _Key = None,
     files: Files = None,
     expect_new_people: ExpectNewPeople = False,

@@ -20,8 +20,7 @@ if TYPE_CHECKING:
 def migrate(
     paths: Annotated[
         list[Path],
-        typer.Argument(metavar="PATH...", help="Policies, release folders, evidence, ledgers, or folders of these.",
-                       show_default=False),
+        typer.Argument(metavar="PATH...", help="Policies, release folders, evidence, ledgers, or folders of these.")
     ],
     write: Annotated[bool, typer.Option("--write", help="Change the files. Without it, only show what would change.")]
     = False,

@@ -27,17 +27,17 @@ class PseudonymAction(StrEnum):
 
 def pseudonyms(
     action: Annotated[
-        PseudonymAction, typer.Argument(metavar="new-key|reveal", help="Action to take.", show_default=False)
+        PseudonymAction, typer.Argument(metavar="new-key|reveal", help="Action to take.")
     ],
     place: Annotated[
         Path,
         typer.Argument(
-            metavar="FILE|RELEASE_DIR", help="Key file to create, or the folder that 'run' wrote.", show_default=False
-        ),
+            metavar="FILE|RELEASE_DIR", help="Key file to create, or the folder that 'run' wrote."
+        )
     ],
     names: Annotated[
         list[str] | None,
-        typer.Argument(metavar="PSEUDONYM...", help="Pseudonyms to look up (reveal).", show_default=False),
+        typer.Argument(metavar="PSEUDONYM...", help="Pseudonyms to look up (reveal).")
     ] = None,
     data: Original = None,
     files: Files = None,

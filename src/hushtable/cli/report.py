@@ -35,19 +35,19 @@ def report(
     ] = "general",
     threshold: Annotated[
         float | None,
-        typer.Option("--threshold", min=0, max=1, show_default=False,
-                     help="Risk above which a person is at risk. Defaults to the template's threshold."),
+        typer.Option("--threshold", min=0, max=1,
+                     help="Risk above which a person is at risk. Defaults to the template's threshold.")
     ] = None,
     attacks: Annotated[bool, typer.Option("--attacks/--no-attacks", help="Whether to attack the release.")] = True,
     only: OnlyAttacks = None,
     labels: Annotated[
         bool,
-        typer.Option("--labels", help="Show values that enough people share. Without it, no value appears."),
+        typer.Option("--labels", help="Show values that enough people share. Without it, no value appears.")
     ] = False,
     about: Annotated[
         Path | None,
-        typer.Option("--about", metavar="FILE", show_default=False,
-                     help="YAML file with dataset, purpose, organisation, signer and recipients."),
+        typer.Option("--about", metavar="FILE",
+                     help="YAML file with dataset, purpose, organisation, signer and recipients.")
     ] = None,
     overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace an earlier report.")] = False,
     files: Files = None,

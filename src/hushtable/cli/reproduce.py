@@ -22,15 +22,10 @@ if TYPE_CHECKING:
 
 def reproduce(
     paper: Annotated[
-        str | None,
-        typer.Argument(
-            metavar="[PAPER|all]", help="Paper, such as sun2011. Without one, lists all papers.", show_default=False
-        ),
+        str | None, typer.Argument(metavar="[PAPER|all]", help="Paper, such as sun2011. Without one, lists all papers.")
     ] = None,
-    part: Annotated[
-        str | None, typer.Option("--part", metavar="NAME", help="Run this part only.", show_default=False)
-    ] = None,
-    seed: Annotated[int | None, typer.Option("--seed", help="Seed of all random draws.", show_default=False)] = None,
+    part: Annotated[str | None, typer.Option("--part", metavar="NAME", help="Run this part only.")] = None,
+    seed: Annotated[int | None, typer.Option("--seed", help="Seed of all random draws.")] = None,
     quick: Annotated[
         bool, typer.Option("--quick", help="Small tables and few settings, to see that everything runs.")
     ] = False,

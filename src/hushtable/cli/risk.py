@@ -28,38 +28,24 @@ def risk(
     target: Annotated[
         str,
         typer.Argument(
-            metavar="RELEASE_DIR|DATA",
-            help="Folder that 'run' wrote, or a table that is not anonymized yet.",
-            show_default=False,
+            metavar="RELEASE_DIR|DATA", help="Folder that 'run' wrote, or a table that is not anonymized yet."
         ),
     ],
     data: Annotated[
-        list[str] | None,
-        typer.Option("--data", "-d", metavar="FILE|URL", help="The original of a release.", show_default=False),
+        list[str] | None, typer.Option("--data", "-d", metavar="FILE|URL", help="The original of a release.")
     ] = None,
     policy_file: Annotated[
-        Path | None,
-        typer.Option("--policy", "-p", metavar="POLICY", help="For a table: its policy (YAML).", show_default=False),
+        Path | None, typer.Option("--policy", "-p", metavar="POLICY", help="For a table: its policy (YAML).")
     ] = None,
     only: Annotated[
-        str | None,
-        typer.Option("--only", metavar="NAMES", help="Risks to assess, separated by commas.", show_default=False),
+        str | None, typer.Option("--only", metavar="NAMES", help="Risks to assess, separated by commas.")
     ] = None,
     threshold: Annotated[
         float | None,
-        typer.Option(
-            "--threshold",
-            min=0,
-            max=1,
-            help="Risk above which a person is at risk. Defaults to 0.09.",
-            show_default=False,
-        ),
+        typer.Option("--threshold", min=0, max=1, help="Risk above which a person is at risk. Defaults to 0.09."),
     ] = None,
     fraction: Annotated[
-        float | None,
-        typer.Option(
-            "--fraction", min=0, max=1, help="Fraction of the population that is in the table.", show_default=False
-        ),
+        float | None, typer.Option("--fraction", min=0, max=1, help="Fraction of the population that is in the table.")
     ] = None,
     files: Files = None,
     as_json: AsJson = False,

@@ -53,37 +53,26 @@ class Engine(StrEnum):
 _To = Annotated[
     str | None,
     typer.Option(
-        "--to",
-        metavar="URL",
-        help="Also publish the table to this address: a database table, or Parquet in a store.",
-        show_default=False,
+        "--to", metavar="URL", help="Also publish the table to this address: a database table, or Parquet in a store."
     ),
 ]
 _Overwrite = Annotated[
     bool, typer.Option("--overwrite", help="Replace an earlier release in the folder, and the target of --to.")
 ]
 _Engine = Annotated[Engine, typer.Option("--engine", help="Engine that does the work: local or spark.")]
-_Master = Annotated[
-    str | None,
-    typer.Option("--master", metavar="URL", help="Spark master, for example local[2].", show_default=False),
-]
+_Master = Annotated[str | None, typer.Option("--master", metavar="URL", help="Spark master, for example local[2].")]
 _Stream = Annotated[
     bool | None,
     typer.Option(
         "--stream/--no-stream",
         help="Do not hold the table in memory. This is the default for tables of at least 50 million cells or 256 MiB "
         "of text.",
-        show_default=False,
     ),
 ]
 _PartRows = Annotated[
     int | None,
     typer.Option(
-        "--part-rows",
-        metavar="N",
-        min=1,
-        help="Stream, and write the table as a folder with parts of N rows.",
-        show_default=False,
+        "--part-rows", metavar="N", min=1, help="Stream, and write the table as a folder with parts of N rows."
     ),
 ]
 
@@ -102,7 +91,6 @@ _Metrics = Annotated[
         "--metrics",
         metavar="FILE",
         help="Write metrics of the run to this file, as OpenMetrics text, even if it fails.",
-        show_default=False,
     ),
 ]
 

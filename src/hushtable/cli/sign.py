@@ -16,19 +16,13 @@ if TYPE_CHECKING:
 
 
 def sign(
-    report: Annotated[
-        Path | None,
-        typer.Argument(metavar="EVIDENCE.json", help="JSON file of a report.", show_default=False),
-    ] = None,
+    report: Annotated[Path | None, typer.Argument(metavar="EVIDENCE.json", help="JSON file of a report.")] = None,
     key: Annotated[
         Path, typer.Option("--key", metavar="FILE", help="Your private signing key.", show_default=False)
     ] = Path("signing.key"),
     new: Annotated[bool, typer.Option("--new-key", help="Create a new key in the file that --key names.")] = False,
     name: Annotated[
-        str,
-        typer.Option(
-            "--name", help="Name of the signer. Defaults to the signer that the report names.", show_default=False
-        ),
+        str, typer.Option("--name", help="Name of the signer. Defaults to the signer that the report names.")
     ] = "",
     as_json: AsJson = False,
 ) -> None:

@@ -21,24 +21,13 @@ if TYPE_CHECKING:
 
 
 def suggest(
-    folder: Annotated[
-        Path, typer.Argument(metavar="COMPARISON_DIR", help="Folder that 'compare' wrote.", show_default=False)
-    ],
-    minimise: Annotated[
-        str | None,
-        typer.Option("--minimise", metavar="NAME", help="Measure to minimize.", show_default=False),
-    ] = None,
-    maximise: Annotated[
-        str | None,
-        typer.Option("--maximise", metavar="NAME", help="Measure to maximize.", show_default=False),
-    ] = None,
+    folder: Annotated[Path, typer.Argument(metavar="COMPARISON_DIR", help="Folder that 'compare' wrote.")],
+    minimise: Annotated[str | None, typer.Option("--minimise", metavar="NAME", help="Measure to minimize.")] = None,
+    maximise: Annotated[str | None, typer.Option("--maximise", metavar="NAME", help="Measure to maximize.")] = None,
     where: Annotated[
         list[str] | None,
         typer.Option(
-            "--where",
-            metavar="CONDITION",
-            help="Condition, for example 'prosecutor <= 0.09'. May be repeated.",
-            show_default=False,
+            "--where", metavar="CONDITION", help="Condition, for example 'prosecutor <= 0.09'. May be repeated."
         ),
     ] = None,
     output: Annotated[Path, typer.Option("--output", "-o", metavar="FILE", help="File for the policy.")] = Path(

@@ -24,13 +24,8 @@ if TYPE_CHECKING:
     from hushtable.policy.policy import Policy
     from hushtable.release.verify import Verification
 
-_Published = Annotated[
-    str,
-    typer.Argument(metavar="RELEASE_FILE", help="The published table: a file or an address.", show_default=False),
-]
-_Promised = Annotated[
-    Path, typer.Option("--policy", "-p", metavar="POLICY", help="The promised policy (YAML).", show_default=False)
-]
+_Published = Annotated[str, typer.Argument(metavar="RELEASE_FILE", help="The published table: a file or an address.")]
+_Promised = Annotated[Path, typer.Option("--policy", "-p", metavar="POLICY", help="The promised policy (YAML).")]
 _Evidence = Annotated[
     Path | None,
     typer.Option(
@@ -38,7 +33,6 @@ _Evidence = Annotated[
         metavar="FILE",
         help="release.json, or the JSON file of a report, to check files and signature too. Defaults to the "
         "release.json next to the table.",
-        show_default=False,
     ),
 ]
 _Companion = Annotated[
@@ -47,7 +41,6 @@ _Companion = Annotated[
         "--companion",
         metavar="DIR",
         help="Private companion of the release. Defaults to the folder RELEASE_DIR.private next to it.",
-        show_default=False,
     ),
 ]
 _Rerun = Annotated[

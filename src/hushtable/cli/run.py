@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from hushtable.cli.linked import refuse_given, run_linked
 from hushtable.cli.options import (
     AsJson,
     Data,
@@ -187,6 +186,7 @@ def _ran_linked(
 
     if not is_linked(file):
         return False
+    from hushtable.cli.linked import refuse_given, run_linked
 
     refuse_given(one_table)
     run_linked(file, data, output, any_number, as_json=as_json)

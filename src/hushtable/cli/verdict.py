@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from hushtable.cli.opening import opened
 from hushtable.cli.options import AsJson, Data, Files, ReleaseFolder
 from hushtable.cli.output import bullet, deliver, put
 from hushtable.errors import counted
@@ -24,6 +23,7 @@ def verdict(folder: ReleaseFolder, data: Data, files: Files = None, as_json: AsJ
 
     To find out, the policy is run without each quasi-identifier and each model, on a sample if the table is large.
     """
+    from hushtable.cli.opening import opened
     from hushtable.engines.verdict import verdict_of
 
     with opened(folder, data, files) as (release, progress):

@@ -14,7 +14,6 @@ import pyarrow as pa
 
 from hushtable.errors import IncompatibleError, PrivacyLeakWarning, UsageError, did_you_mean
 from hushtable.io.frames import indexed_like, like
-from hushtable.io.plots import bars, class_sizes, partition
 from hushtable.params import typed
 from hushtable.registry import measures, templates
 from hushtable.release.comparison import Comparison, RowComparison
@@ -521,6 +520,7 @@ class Release(Released, Generic[F]):
         -------
         matplotlib axes
         """
+        from hushtable.io.plots import bars, class_sizes, partition
         from hushtable.utility.ncp import ncp_of_columns
 
         if kind == "partition":

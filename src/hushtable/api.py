@@ -15,16 +15,20 @@ from hushtable.algorithms.base import Progress, Recoding, quietly
 from hushtable.engines import local
 from hushtable.engines.release import Release
 from hushtable.errors import DataError, UsageError
+from hushtable.io.files import column_names
 from hushtable.io.frames import frame_names, is_spark_frame, to_arrow
-from hushtable.io.sources import read_tables
+from hushtable.io.sources import read_tables, same_columns, table_sources
 from hushtable.io.urls import Source, Url, is_url
 from hushtable.params import typed
 from hushtable.policy.files import is_linked, load_policy
 from hushtable.policy.policy import Policy
+from hushtable.release.companion import load_evidence, own_companion, read_companion, stored_coins
 from hushtable.release.files import save_release
+from hushtable.release.original import Files
 from hushtable.release.plan import Plan
 from hushtable.release.targets import check_target
 from hushtable.release.verify import Verification
+from hushtable.release.written import Written, read_published
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -186,8 +190,6 @@ def _suited(policy: Policy, data: Any) -> Policy:
 def _suited_to_files(policy: Policy, sources: list[Source]) -> Policy:
     if policy.rest is None:
         return policy
-    from hushtable.io.files import column_names
-    from hushtable.io.sources import same_columns, table_sources
 
     files = table_sources(sources)
     return policy.for_columns(same_columns(files, [column_names(file) for file in files]))
@@ -404,8 +406,6 @@ def open_release(
     ...     release.measure("ncp"), release.risk("prosecutor").after.highest
     (0.333..., 0.5)
     """
-    from hushtable.release.companion import load_evidence
-
     place = Path(folder)
     if not place.is_dir():
         raise DataError(
@@ -432,9 +432,6 @@ def _check_one_table(given: Mapping[str, Any]) -> None:
 
 def _opened(place: Path, policy: Policy, original: Any, companion: str | os.PathLike[str] | None) -> Release:
     from hushtable.engines.saved import Saved
-    from hushtable.release.companion import load_evidence, own_companion, read_companion, stored_coins
-    from hushtable.release.original import Files
-    from hushtable.release.written import Written
 
     public = load_evidence(place / "release.json")
     table = place / str(public.get("file", "release.csv"))
@@ -534,9 +531,7 @@ def verify(
         ``ok`` says whether every model holds.
     """
     from hushtable.release.addresses import read_address
-    from hushtable.release.companion import load_evidence, own_companion, read_companion
     from hushtable.release.published import verify_published
-    from hushtable.release.written import read_published
 
     algorithm = policy.build_algorithm()
     linked = policy.table_plan() if algorithm.recoding is Recoding.BUCKET else None

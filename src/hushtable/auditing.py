@@ -16,12 +16,13 @@ from hushtable.errors import DataError, UsageError, VerificationError, did_you_m
 from hushtable.io.figures import number
 from hushtable.io.frames import to_arrow
 from hushtable.io.grids import html_grid, text_grid
+from hushtable.io.plots import class_sizes
 from hushtable.io.urls import can_count
 from hushtable.models.base import PrivacyModel, compare
 from hushtable.models.beta_likeness import BetaLikeness
 from hushtable.models.recursive_cl import RecursiveCL
 from hushtable.params import typed
-from hushtable.registry import models
+from hushtable.registry import models, risks
 from hushtable.release.exposure import Exposure
 from hushtable.release.recode import class_numbers
 from hushtable.schema.columns import Role
@@ -141,8 +142,6 @@ class Audit:
     @cached_property
     def risks(self) -> dict[str, Any]:
         """Re-identification risks from class sizes, by name of the risk."""
-        from hushtable.registry import risks
-
         return {name: risks.build(name).compute(self.exposure) for name in RISKS}
 
     def holds(self, **bounds: float) -> bool:
@@ -243,8 +242,6 @@ class Audit:
 
     def plot(self, ax: Axes | None = None) -> Axes:
         """Draw the number of people in classes of each size; returns matplotlib axes."""
-        from hushtable.io.plots import class_sizes
-
         return class_sizes(*self.exposure.frequencies(), ax=ax)
 
     def __repr__(self) -> str:

@@ -19,7 +19,7 @@ from hushtable.io.dictionaries import encode, null_last, value_type
 from hushtable.io.text import is_text, to_labels
 from hushtable.policy.policy import Policy
 from hushtable.release.forms.base import Form, build_form
-from hushtable.release.forms.reading import Reading, read_cells
+from hushtable.release.forms.reading import Parts, Reading, read_cells, whole_cells
 from hushtable.release.reading_back import published_cells
 from hushtable.release.recode import form_shown
 from hushtable.schema.columns import Kind, Role
@@ -276,8 +276,6 @@ class _Mixed:
         self.counts_records = False
 
     def split(self, cells: pa.Array, column: ColumnPlan) -> Any:
-        from hushtable.release.forms.reading import Parts, whole_cells
-
         plain, others = np.flatnonzero(self.exact), np.flatnonzero(~self.exact)
         one = whole_cells(cells.take(pa.array(plain)))
         two = self.form.split(cells.take(pa.array(others)), column)

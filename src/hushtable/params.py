@@ -34,7 +34,7 @@ from typing import (
     get_type_hints,
 )
 
-from hushtable.errors import ArgumentError, ParameterError, did_you_mean
+from hushtable.errors import ArgumentError, ParameterError, counted, did_you_mean
 
 __all__ = ["AtLeast", "Between", "Constraint", "OfValues", "Param", "Parametrised", "Positive", "typed"]
 
@@ -262,7 +262,7 @@ class Parametrised:
         """Return ``values`` without values of the table: for messages, reports and logs."""
         hidden = {p.name for p in self.params() if p.of_values}
         return {
-            name: f"{len(value)} {'value' if len(value) == 1 else 'values'}" if name in hidden and value else value
+            name: counted(len(value), "value", "values") if name in hidden and value else value
             for name, value in self.values().items()
         }
 

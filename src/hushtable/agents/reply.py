@@ -18,6 +18,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
 from typing import TYPE_CHECKING, Any, TypeAlias, Union
 
+from hushtable.schema.columns import Format, Kind, Missing, Role
+
 if TYPE_CHECKING:
     from hushtable.errors import HushtableError
     from hushtable.params import Parametrised
@@ -50,7 +52,6 @@ def _words() -> frozenset[str]:
     """Every predefined word except the names in the registries."""
     from hushtable.policy.columns import ColumnPolicy
     from hushtable.policy.policy import Policy
-    from hushtable.schema.columns import Format, Kind, Missing, Role
 
     words = {str(word) for enum in (Role, Kind, Missing, Format) for word in enum}
     return frozenset(_KEYS | _VALUES | words | set(Policy.model_fields) | set(ColumnPolicy.model_fields))

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from hushtable._version import __version__
 from hushtable.agents.access import AllowedFolders
-from hushtable.agents.reply import render
+from hushtable.agents.reply import Word, render
 from hushtable.agents.tools import TOOLS, Desk
 
 if TYPE_CHECKING:
@@ -94,7 +94,6 @@ def serve(read: list[str], write: str | None, floor: int) -> None:
 def _warm() -> None:
     import pyarrow as pa
 
-    from hushtable.agents.reply import Word
     from hushtable.schema.profile import profile
 
     profile(pa.table({"age": ["31", "32"], "town": ["a", "b"]}))

@@ -11,9 +11,12 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from hushtable.about import definition_of, describe
 from hushtable.agents.access import AllowedFolders
 from hushtable.agents.reply import Column, Count, Item, PolicyNumber, Prose, Share, Word, columns_of
-from hushtable.errors import HushtableError, UsageError
+from hushtable.errors import Cancelled, DataError, HushtableError, UsageError
+from hushtable.registry import algorithms, hierarchies, measures, models
+from hushtable.schema.columns import Kind
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -107,7 +110,6 @@ class Desk:
 
     Parameters
     ----------
-    access : AllowedFolders
     floor : int
         Numbers of people below it are not shown.
     canceled : callable
@@ -155,8 +157,6 @@ class Desk:
 
     def _progress(self, share: float, what: str) -> None:
         if self._cancelled():
-            from hushtable.errors import Cancelled
-
             raise Cancelled("Canceled.")
 
     def _table(self, given: str) -> pa.Table:
@@ -233,7 +233,6 @@ class Desk:
 
     def _check(self, data: str, policy: str) -> Item:
         from hushtable.policy.preflight import check_table
-        from hushtable.registry import models
 
         table, loaded = self._table(data), self._loaded(policy)
         found = check_table(table, loaded)
@@ -257,7 +256,6 @@ class Desk:
 
     def _run(self, data: str, policy: str, release: str) -> Item:
         from hushtable.api import run
-        from hushtable.registry import measures, models
 
         target = self._access.target(release)
         table, loaded = self._table(data), self._loaded(policy)
@@ -284,7 +282,6 @@ class Desk:
 
     def _audit(self, data: str, quasi: Sequence[str], sensitive: Sequence[str] = (), entity: str | None = None) -> Item:
         from hushtable.auditing import audit
-        from hushtable.registry import models
 
         found = audit(self._table(data), list(quasi), list(sensitive), entity=entity)
         return {
@@ -397,8 +394,6 @@ class Desk:
         }
 
     def _settings(self, policy: Policy) -> Item:
-        from hushtable.registry import algorithms, models
-
         return {
             "models": [
                 {Word.named(models[name]): self._parameters(models[name], values)}
@@ -425,8 +420,6 @@ class Desk:
 
 
 def _recipe(hierarchy: Any) -> Word:
-    from hushtable.registry import hierarchies
-
     name = next(iter(hierarchy), "") if isinstance(hierarchy, Mapping) else hierarchy
     if name == "tree":
         return Word("tree")
@@ -441,8 +434,6 @@ def _lists() -> dict[str, Registry[Any]]:
 
 
 def _described(known: type[Parametrised]) -> Item:
-    from hushtable.about import definition_of, describe
-
     found = describe(known)
     return {
         "name": Word.named(known),
@@ -465,10 +456,8 @@ def _may_be_a_cell(name: str, column: pa.ChunkedArray) -> bool:
     import pyarrow as pa
     import pyarrow.compute as pc
 
-    from hushtable.errors import DataError
     from hushtable.io.dictionaries import encode
     from hushtable.io.text import to_labels
-    from hushtable.schema.columns import Kind
     from hushtable.schema.parse import infer_kind
     from hushtable.schema.prepare import prepare
 

@@ -111,7 +111,6 @@ class FarStore(Protocol):
 
         Parameters
         ----------
-        levels : int64 array
         left_out : (d, n) integer array
             The leaf codes of one record of every suppressed group.
         """
@@ -125,8 +124,6 @@ class Brought:
     ----------
     columns : (d, n) integer array
         Leaf codes; for rolled-up combinations, those of the first one in each.
-    units : int64 array
-    sensitive : mapping of Key to int64 array
     """
 
     columns: AnyArray
@@ -188,7 +185,6 @@ class LevelCounts:
         The sensitive (or joint) code of every entry, for each histogram that the model needs.
     sizes : mapping of Key to int
         Number of codes of each.
-    n_groups : int
     """
 
     group: IntArray

@@ -21,6 +21,7 @@ from hushtable.arrays import FloatArray
 from hushtable.attacks.view import View
 from hushtable.errors import UsageError, did_you_mean
 from hushtable.io.grids import html_grid
+from hushtable.io.plots import COLOURS, new_axes
 from hushtable.models.base import compare
 from hushtable.params import Parametrised
 from hushtable.table.coded_columns import SensitiveColumn
@@ -103,8 +104,6 @@ class AttackResult:
         -------
         matplotlib axes
         """
-        from hushtable.io.plots import COLOURS, new_axes
-
         made = new_axes(ax, (7.0, 1.8))
         low, high = self.interval
         made.errorbar(

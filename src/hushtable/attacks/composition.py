@@ -22,6 +22,7 @@ from typing import Annotated, Any, ClassVar
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from hushtable.arrays import BoolArray, IntArray
 from hushtable.attacks.base import AttackResult, SensitiveAttack
@@ -142,8 +143,6 @@ def _translate(view: View, rows: IntArray, other: View) -> People:
 
 def _translation(mine: Coded, theirs: Coded) -> IntArray:
     """Return the other release's code of each code of this release; -1 if it has none."""
-    import pyarrow.compute as pc
-
     values = theirs.values if theirs.values.type == mine.values.type else theirs.values.cast(mine.values.type)
     place = pc.index_in(mine.values, value_set=values).fill_null(-1).to_numpy(zero_copy_only=False).astype(np.int64)
     place = np.where(place >= 0, place + int(theirs.missing), -1)

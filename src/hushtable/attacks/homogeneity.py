@@ -33,8 +33,6 @@ def agreed(view: View, people: People, histogram: Histogram) -> IntArray:
 
     Parameters
     ----------
-    view : View
-    people : People
     histogram : Histogram
         The classes' records by value (or by category).
 

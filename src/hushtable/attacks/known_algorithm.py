@@ -359,7 +359,6 @@ def exchanges(view: View, tries: int) -> tuple[int, int]:
 
     Parameters
     ----------
-    view : View
     tries : int
         Number of pairs to draw.
 

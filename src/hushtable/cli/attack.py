@@ -9,8 +9,14 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from hushtable import registry
+from hushtable.cli.linked import attack_linked, is_linked_release, no_options
+from hushtable.cli.opening import opened
 from hushtable.cli.options import AsJson, Files, OnlyAttacks, Original, registered
 from hushtable.cli.options import names as split_names
+from hushtable.cli.output import bullet, deliver, grid, put
+from hushtable.errors import DataError, UsageError
+from hushtable.io.figures import share
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -25,45 +31,37 @@ Background = Annotated[
         metavar="FILE|URL",
         help="What the adversary believes: quasi-identifiers, sensitive column and 'probability'. "
         "Defaults to the policy's background table.",
-        show_default=False,
     ),
 ]
 Others = Annotated[
     list[Path] | None,
     typer.Option(
-        "--other",
-        metavar="RELEASE_DIR",
-        help="Another release of the same people, for 'composition'. May be repeated.",
-        show_default=False,
+        "--other", metavar="RELEASE_DIR", help="Another release of the same people, for 'composition'. May be repeated."
     ),
 ]
 OtherData = Annotated[
     list[str] | None,
     typer.Option(
-        "--other-data",
-        metavar="FILE|URL",
-        help="The original of each --other, in the same order. Defaults to --data.",
-        show_default=False,
+        "--other-data", metavar="FILE|URL", help="The original of each --other, in the same order. Defaults to --data."
     ),
 ]
 
 
 def attack(
     folder: Annotated[
-        Path | None, typer.Argument(metavar="RELEASE_DIR", help="Folder that 'run' wrote.", show_default=False)
+        Path | None, typer.Argument(metavar="RELEASE_DIR", help="Folder that 'run' wrote.")
     ] = None,
     data: Original = None,
     only: OnlyAttacks = None,
     listed: Annotated[bool, typer.Option("--list", help="List the attacks instead.")] = False,
     external: Annotated[
         str | None,
-        typer.Option("--external", metavar="FILE|URL", help="The people to attack, with all quasi-identifiers.",
-                     show_default=False),
+        typer.Option("--external", metavar="FILE|URL", help="The people to attack, with all quasi-identifiers.")
     ] = None,
     control: Annotated[
         str | None,
-        typer.Option("--control", metavar="FILE|URL", show_default=False,
-                     help="People who are not in the release. For linked tables: the folder of their tables."),
+        typer.Option("--control", metavar="FILE|URL",
+                     help="People who are not in the release. For linked tables: the folder of their tables.")
     ] = None,
     background: Background = None,
     others: Others = None,
@@ -75,12 +73,7 @@ def attack(
 
     Guesses are scored against the original. Results are kept in the private companion for the next report.
     """
-    from hushtable import registry
     from hushtable.cli.catalogue import listing
-    from hushtable.cli.linked import attack_linked, is_linked_release, no_options
-    from hushtable.cli.opening import opened
-    from hushtable.cli.output import deliver
-    from hushtable.errors import UsageError
     from hushtable.io.sources import read_tables
 
     known = registry.attacks
@@ -113,8 +106,6 @@ def attack(
 def _opened(others: Sequence[Path], theirs: Sequence[str], data: Sequence[str], files: Path | None) -> list[Release]:
     """Open the other releases, each with its original."""
     from hushtable.api import open_release
-    from hushtable.cli.linked import is_linked_release
-    from hushtable.errors import UsageError
 
     if theirs and len(theirs) != len(others):
         raise UsageError(
@@ -136,9 +127,6 @@ def _run(
 
     Raise the error if the attacks were requested by name, or if a given table cannot be used.
     """
-    from hushtable import registry
-    from hushtable.errors import DataError, UsageError
-
     results, refused = [], {}
     for i, name in enumerate(names):
         progress(i / len(names), f"attacking: {name}")
@@ -155,9 +143,6 @@ def _run(
 
 def print_attacks(to: Console, results: Sequence[AttackResult], refused: Mapping[str, str]) -> None:
     """Print a table of results, remedies, and what was not run."""
-    from hushtable.cli.output import bullet, grid, put
-    from hushtable.io.figures import share
-
     rows = [
         (
             r.name,

@@ -7,6 +7,10 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from hushtable.cli.options import AsJson, Query, SqlTable, names
+from hushtable.cli.output import deliver, grid, put
+from hushtable.cli.progress import waiting
+from hushtable.errors import UsageError
+from hushtable.io.urls import can_count, source_of
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -14,25 +18,21 @@ if TYPE_CHECKING:
 
 def audit(
     data: Annotated[
-        list[str], typer.Argument(metavar="FILE...", help="The table, in one file or in several.", show_default=False)
+        list[str], typer.Argument(metavar="FILE...", help="The table, in one file or in several.")
     ],
     quasi: Annotated[
-        str, typer.Option("--quasi", metavar="COLUMNS", help="Quasi-identifiers, separated by commas.",
-                          show_default=False),
+        str, typer.Option("--quasi", metavar="COLUMNS", help="Quasi-identifiers, separated by commas.")
     ],
     sensitive: Annotated[
-        str | None, typer.Option("--sensitive", metavar="COLUMNS", help="Sensitive columns, separated by commas.",
-                                 show_default=False),
+        str | None, typer.Option("--sensitive", metavar="COLUMNS", help="Sensitive columns, separated by commas.")
     ] = None,
     entity: Annotated[
         str | None, typer.Option("--entity", metavar="COLUMN",
-                                 help="Column that identifies each row's person, to count people instead of rows.",
-                                 show_default=False),
+                                 help="Column that identifies each row's person, to count people instead of rows.")
     ] = None,
     check: Annotated[
         str | None, typer.Option("--check", "--fail-under", metavar="BOUNDS",
-                                 help="Exit with 1 unless these hold: k=5,l=3,t=0.2.",
-                                 show_default=False),
+                                 help="Exit with 1 unless these hold: k=5,l=3,t=0.2.")
     ] = None,
     table: SqlTable = None,
     query: Query = None,
@@ -43,10 +43,7 @@ def audit(
     No policy and no release.json are needed.
     """
     from hushtable.auditing import audit as audit_table
-    from hushtable.cli.output import deliver, grid, put
-    from hushtable.cli.progress import waiting
     from hushtable.io.sources import read_tables
-    from hushtable.io.urls import can_count, source_of
 
     bounds = _bounds(check)
     with waiting("reading and counting the table"):
@@ -69,8 +66,6 @@ def audit(
 
 def _bounds(text: str | None) -> dict[str, float]:
     """Return ``k=5,l=3`` as numbers."""
-    from hushtable.errors import UsageError
-
     found: dict[str, float] = {}
     for part in names(text) or []:
         key, _, value = part.partition("=")

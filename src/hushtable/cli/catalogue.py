@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
+from hushtable import registry
 from hushtable.about import PROPERTIES, definition_of, describe, reflow, text_of
 from hushtable.cli.options import AsJson, MaybeName
 from hushtable.cli.output import bullet, deliver, grid, put
@@ -48,8 +49,6 @@ def listing(plural: str) -> Callable[..., None]:
     words, example = LISTS[plural]
 
     def command(name: MaybeName = None, as_json: AsJson = False) -> None:
-        from hushtable import registry
-
         show(getattr(registry, plural), name, as_json, title=f"The {words}.", example=example)
 
     command.__name__, command.__doc__ = plural, f"List the {words}, or show the details of one entry."
@@ -61,10 +60,8 @@ def show(registry: Registry[Any], name: str | None, as_json: bool, *, title: str
 
     Parameters
     ----------
-    registry : Registry
     name : str, optional
         Entry to show in detail.
-    as_json : bool
     title : str
         Contents of the list, in one sentence.
     example : str

@@ -9,7 +9,11 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from hushtable.cli.linked import check_linked, refuse_given
 from hushtable.cli.options import AsJson, PolicyFile, Query, Schema, SqlTable, no_schema
+from hushtable.cli.output import bullet, deliver, grid, put
+from hushtable.cli.progress import waiting
+from hushtable.errors import HushtableError, IncompatibleError
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -21,13 +25,7 @@ def check(
     policy_file: PolicyFile,
     data: Annotated[
         list[str] | None,
-        typer.Option(
-            "--data",
-            "-d",
-            metavar="FILE|URL",
-            help="The table. Without it, only the policy is checked.",
-            show_default=False,
-        ),
+        typer.Option("--data", "-d", metavar="FILE|URL", help="The table. Without it, only the policy is checked."),
     ] = None,
     table: SqlTable = None,
     query: Query = None,
@@ -39,12 +37,9 @@ def check(
     Exits with 2 if something must be fixed, and with 3 if only the models are infeasible. Warnings do not change the
     exit code.
     """
-    from hushtable.cli.output import deliver
     from hushtable.policy.files import is_linked
 
     if is_linked(policy_file):
-        from hushtable.cli.linked import check_linked, refuse_given
-
         refuse_given({"table": table, "query": query})
         check_linked(policy_file, data or [], schema, as_json=as_json)
         return
@@ -68,8 +63,6 @@ def check(
 def _look(
     policy_file: Path, data: Sequence[str], table: str | None, query: str | None
 ) -> tuple[Preflight | None, Sequence[PolicyProblem]]:
-    from hushtable.cli.progress import waiting
-    from hushtable.errors import HushtableError, IncompatibleError
     from hushtable.io.sources import read_tables
     from hushtable.policy.faults import InvalidPolicy
     from hushtable.policy.files import load_policy
@@ -98,7 +91,6 @@ def _look(
 
 
 def _text(to: Console, preflight: Preflight | None, problems: Sequence[PolicyProblem], policy_file: Path) -> None:
-    from hushtable.cli.output import bullet, put
     from hushtable.cli.verdict import print_cautions
 
     if preflight is not None:
@@ -116,8 +108,6 @@ def _text(to: Console, preflight: Preflight | None, problems: Sequence[PolicyPro
 
 
 def _columns(to: Console, preflight: Preflight) -> None:
-    from hushtable.cli.output import grid, put
-
     rows = [
         (
             c.name,
@@ -138,8 +128,6 @@ def _columns(to: Console, preflight: Preflight) -> None:
 
 
 def _models(to: Console, preflight: Preflight) -> None:
-    from hushtable.cli.output import grid
-
     words = {True: "yes, as far as can be checked", False: "no", None: "not known yet"}
     rows = [
         (f"{m.model} ({', '.join(f'{k}={v}' for k, v in m.parameters.items())})", words[m.feasible])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from enum import StrEnum
 from pathlib import Path
 from shlex import quote
@@ -10,7 +11,11 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from hushtable.cli.options import AsJson, Data, Folder, Query, SqlTable, names
-from hushtable.errors import counted
+from hushtable.cli.output import bullet, deliver, grid, put
+from hushtable.cli.progress import counting_bar
+from hushtable.cli.signals import nearly_done, when_cancelled
+from hushtable.errors import OutputError, UsageError, counted
+from hushtable.io.figures import number, share
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -31,9 +36,7 @@ class ChartFormat(StrEnum):
     PDF = "pdf"
 
 
-_SpecFile = Annotated[
-    Path, typer.Argument(metavar="POLICY", help="A policy, or a comparison file (YAML).", show_default=False)
-]
+_SpecFile = Annotated[Path, typer.Argument(metavar="POLICY", help="A policy, or a comparison file (YAML).")]
 _Algorithms = Annotated[
     str | None, typer.Option("--algorithms", metavar="NAMES", help="Algorithms to try, separated by commas.")
 ]
@@ -77,9 +80,6 @@ def compare(
 
     Finished settings are kept in the folder. To resume an interrupted comparison, run the same command again.
     """
-    from hushtable.cli.output import deliver
-    from hushtable.cli.progress import counting_bar
-    from hushtable.cli.signals import nearly_done, when_cancelled
     from hushtable.comparison.outcomes import RESULTS, save_outcomes
     from hushtable.comparison.run import compare as run_comparison
     from hushtable.comparison.spec import load_spec
@@ -124,14 +124,10 @@ def _shown(found: Outcomes) -> dict[str, Any]:
 
 def _cores() -> int:
     """Number of cores that this process may use: in a container, fewer than the machine's."""
-    import os
-
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 def _numbers(text: str | None, option: str) -> list[float] | None:
-    from hushtable.errors import UsageError
-
     try:
         return None if text is None else [float(value) for value in text.split(",")]
     except ValueError:
@@ -139,8 +135,6 @@ def _numbers(text: str | None, option: str) -> list[float] | None:
 
 
 def _make(folder: Path) -> None:
-    from hushtable.errors import OutputError
-
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
@@ -150,9 +144,6 @@ def _make(folder: Path) -> None:
 
 
 def _text(to: Console, found: Outcomes, output: Path, spec: Spec) -> None:
-    from hushtable.cli.output import bullet, grid, put
-    from hushtable.io.figures import share
-
     released = sum(row["status"] == "ok" for row in found.rows)
     reused = f" {found.reused} of them come from an earlier run." if found.reused else ""
     put(to, f"{counted(len(found.rows), 'setting was', 'settings were')} tried; {released} produced a release.{reused}")
@@ -200,8 +191,6 @@ def _same(found: Outcomes) -> list[str]:
 
 
 def _value(found: Outcomes, row: Mapping[str, Any], name: str) -> str:
-    from hushtable.io.figures import number
-
     if row["status"] != "ok":
         return str(row["status"])
     return number(row["values"].get(found.quantity(name)))

@@ -7,26 +7,21 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from hushtable.cli.options import AsJson, Files, Original, ReleaseFolder
+from hushtable.cli.opening import opened
+from hushtable.cli.options import AsJson, Files, Original, Overwrite, ReleaseFolder
+from hushtable.cli.output import deliver, put
 from hushtable.errors import counted
 
 if TYPE_CHECKING:
     from rich.console import Console
 
-_File = Annotated[
-    Path,
-    typer.Option("--output", "-o", metavar="FILE", help="The file to write: .csv or .parquet.", show_default=False),
-]
+_File = Annotated[Path, typer.Option("--output", "-o", metavar="FILE", help="The file to write: .csv or .parquet.")]
 _Columns = Annotated[
     list[str] | None,
     typer.Option(
-        "--column",
-        metavar="NAME",
-        help="Numeric quasi-identifier to draw. May be repeated. Defaults to all of them.",
-        show_default=False,
+        "--column", metavar="NAME", help="Numeric quasi-identifier to draw. May be repeated. Defaults to all of them."
     ),
 ]
-_Overwrite = Annotated[bool, typer.Option("--overwrite", help="Replace an existing file.")]
 
 
 def condense(
@@ -35,7 +30,7 @@ def condense(
     data: Original = None,
     columns: _Columns = None,
     files: Files = None,
-    overwrite: _Overwrite = False,
+    overwrite: Overwrite = False,
     as_json: AsJson = False,
 ) -> None:
     """Draw new numbers from the mean and covariance of each class of a release (condensation).
@@ -44,8 +39,6 @@ def condense(
     The drawn rows are not k-anonymous themselves; the classes that they are drawn from satisfy the models.
     A note in a .json file next to the output says so.
     """
-    from hushtable.cli.opening import opened
-    from hushtable.cli.output import deliver
     from hushtable.release.sample.condense import write_condensed
     from hushtable.release.sample.opened import check_sample_target
 
@@ -55,8 +48,6 @@ def condense(
         found = write_condensed(release, output, columns=columns, overwrite=overwrite)
 
     def text(to: Console) -> None:
-        from hushtable.cli.output import put
-
         rows = counted(found["rows"], "row", "rows")
         put(to, f"{output}: {rows}, drawn from the classes of {found['release']['rows']:,} people.")
         put(to, found["note"])

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from hushtable import registry
 from hushtable.cli.options import AsJson, registered
+from hushtable.cli.output import deliver, grid, put
+from hushtable.cli.progress import counting_bar
+from hushtable.errors import OutputError, UsageError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -25,12 +30,12 @@ def cross(
     ] = 5.0,
     models: Annotated[
         str | None,
-        typer.Option("--models", metavar="NAMES", help="Models to run, separated by commas.", show_default=False),
+        typer.Option("--models", metavar="NAMES", help="Models to run, separated by commas.")
     ] = None,
     algorithms: Annotated[
         str | None,
-        typer.Option("--algorithms", metavar="NAMES", show_default=False, help="Algorithms to run, separated by "
-        "commas."),
+        typer.Option("--algorithms", metavar="NAMES", help="Algorithms to run, separated by "
+        "commas.")
     ] = None,
     output: Annotated[Path, typer.Option("--output", "-o", metavar="DIR", help="Folder for the page.")] = Path("cross"),
     as_json: AsJson = False,
@@ -39,12 +44,6 @@ def cross(
 
     It shows which combinations produce a release, what they lose, how long they take and how three attacks fare.
     """
-    import json
-
-    from hushtable import registry
-    from hushtable.cli.output import deliver
-    from hushtable.cli.progress import counting_bar
-    from hushtable.errors import OutputError, UsageError
     from hushtable.io.atomic import atomic_write_text
     from hushtable.reproduce.cross import SETTINGS, cross_cells, cross_page
 
@@ -74,8 +73,6 @@ def cross(
 
 
 def _text(to: Console, cells: Sequence[CrossResult], files: Sequence[Path]) -> None:
-    from hushtable.cli.output import grid, put
-
     shown = {"released": ("released",), "none": ("infeasible", "not found"), "refused": ("refused",),
              "stopped": ("too slow", "failed")}  # fmt: skip
     lines = []

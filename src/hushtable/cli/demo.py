@@ -9,6 +9,10 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from hushtable.cli.options import AsJson, Folder
+from hushtable.cli.output import deliver, grid, put
+from hushtable.cli.progress import progress_bar
+from hushtable.cli.signals import nearly_done
+from hushtable.errors import OutputError
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -32,9 +36,6 @@ def demo(
 ) -> None:
     """Anonymize generated patients and show the result."""
     from hushtable.api import anonymize, open_release
-    from hushtable.cli.output import deliver
-    from hushtable.cli.progress import progress_bar
-    from hushtable.cli.signals import nearly_done
     from hushtable.datasets.patients import patients, patients_policy
     from hushtable.io.atomic import atomic_folder
     from hushtable.io.files import read_table, write_table
@@ -71,8 +72,6 @@ def demo(
 
 def _check_unedited(output: Path, policy_text: str, *, overwrite: bool) -> None:
     """Allow a demo to replace an earlier demo, but not a policy that was edited."""
-    from hushtable.errors import OutputError
-
     policy = output / "policy.yaml"
     if policy.is_file() and not overwrite and policy.read_text(encoding="utf-8", errors="replace") != policy_text:
         raise OutputError(
@@ -83,7 +82,6 @@ def _check_unedited(output: Path, policy_text: str, *, overwrite: bool) -> None:
 
 
 def _text(to: Console, release: Release, verdict: Verdict, output: Path) -> None:
-    from hushtable.cli.output import put
     from hushtable.cli.summary import print_summary
     from hushtable.cli.verdict import print_verdict
 
@@ -122,8 +120,6 @@ def _text(to: Console, release: Release, verdict: Verdict, output: Path) -> None
 
 def _peek(to: Console, release: Release) -> None:
     """Two people before and after. They are generated, so they may be shown."""
-    from hushtable.cli.output import grid
-
     rows = []
     released = [int(i) for i in (len(release.source_rows) // 3, 2 * len(release.source_rows) // 3)]
     before = release.original().take([int(release.source_rows[i]) for i in released])

@@ -6,7 +6,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from hushtable.cli.opening import opened
 from hushtable.cli.options import AsJson, Data, Files, ReleaseFolder
+from hushtable.cli.output import bullet, deliver, put
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -18,7 +20,7 @@ def explain(
     folder: ReleaseFolder,
     rows: Annotated[
         list[int],
-        typer.Argument(metavar="ROW...", help="Records of the original, numbered from 0.", show_default=False),
+        typer.Argument(metavar="ROW...", help="Records of the original, numbered from 0.")
     ],
     data: Data,
     files: Files = None,
@@ -28,9 +30,6 @@ def explain(
 
     Row 0 is the first record below the header. The output links a record to its class: do not publish it.
     """
-    from hushtable.cli.opening import opened
-    from hushtable.cli.output import deliver
-
     with opened(folder, data, files) as (release, progress):
         progress(1.0, "measuring")
         found = [release.explain(row) for row in rows]
@@ -39,8 +38,6 @@ def explain(
 
 
 def _print(to: Console, found: list[Explanation]) -> None:
-    from hushtable.cli.output import bullet, put
-
     for i, one in enumerate(found):
         if i:
             to.print()

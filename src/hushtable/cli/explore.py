@@ -9,6 +9,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from hushtable.cli.options import AsJson, Data, PolicyFile, Query, SqlTable
+from hushtable.cli.output import deliver, put
+from hushtable.cli.progress import progress_bar
+from hushtable.cli.signals import nearly_done
 from hushtable.errors import NotFound, UsageError, counted, did_you_mean
 
 if TYPE_CHECKING:
@@ -58,9 +61,6 @@ def explore(
     listed. Nothing is written without --output.
     """
     from hushtable.api import anonymize
-    from hushtable.cli.output import deliver
-    from hushtable.cli.progress import progress_bar
-    from hushtable.cli.signals import nearly_done
     from hushtable.io.sources import read_tables
     from hushtable.policy.files import load_policy
     from hushtable.release.targets import check_target, written_by_hand
@@ -131,7 +131,6 @@ def _applied(found: Release, levels: Mapping[str, int]) -> Release:
 
 
 def _print(to: Console, result: Mapping[str, Any]) -> None:
-    from hushtable.cli.output import put
     from hushtable.cli.summary import print_measures, print_models
 
     put(

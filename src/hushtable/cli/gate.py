@@ -12,6 +12,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from hushtable.cli.options import AsJson
+from hushtable.cli.output import deliver, put
+from hushtable.cli.progress import waiting
+from hushtable.errors import HushtableError, VerificationError
+from hushtable.schema.columns import Role
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -40,7 +44,6 @@ class _FoundPolicy:
         For a policy of linked tables: whether it has the name and a column of one of them.
         """
         from hushtable.policy.policy import Policy
-        from hushtable.schema.columns import Role
 
         if not isinstance(self.policy, Policy):
             own = self.policy.tables.get(_table_name(table))
@@ -71,9 +74,7 @@ def gate(
     tables: Annotated[
         list[Path] | None,
         typer.Argument(
-            metavar="[FILE|DIR]...",
-            help="Tables, and folders that contain tables. Defaults to the current folder.",
-            show_default=False,
+            metavar="[FILE|DIR]...", help="Tables, and folders that contain tables. Defaults to the current folder."
         ),
     ] = None,
     root: Annotated[
@@ -89,9 +90,6 @@ def gate(
     in the tree applies. Tables that no policy applies to pass. Hidden folders and private companions (*.private) are
     not searched; naming a file of a companion is an error.
     """
-    from hushtable.cli.output import deliver
-    from hushtable.cli.progress import waiting
-
     known = [_FoundPolicy(file, policy) for file, policy in _policies(root)]
     with waiting("verifying"):
         judged = [verdict for file in _tables(tables or [Path()]) for verdict in _judged(file, known)]
@@ -145,7 +143,6 @@ def _nearest(table: Path, known: Sequence[_FoundPolicy], columns: frozenset[str]
 
 def _judged(table: Path, known: Sequence[_FoundPolicy]) -> Iterator[dict[str, Any]]:
     """Yield the verdict on a table under each policy that applies to it."""
-    from hushtable.errors import HushtableError, VerificationError
     from hushtable.io.files import column_names
 
     found: dict[str, Any] = {"table": table, "policy": None}
@@ -183,8 +180,6 @@ def _is_private(file: Path) -> bool:
 
 
 def _print(to: Console, found: Mapping[str, Any]) -> None:
-    from hushtable.cli.output import put
-
     for one in found["tables"]:
         under = f" under {one['policy']}" if one["policy"] is not None else ""
         style = {"holds": "green", "violated": "bold red", "unverified": "yellow"}[one["verdict"]]

@@ -7,7 +7,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from hushtable.cli.opening import opened
 from hushtable.cli.options import AsJson, Data, FileFormat, Files, Folder
+from hushtable.cli.output import deliver, put
+from hushtable.cli.signals import nearly_done
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -17,13 +20,12 @@ if TYPE_CHECKING:
 
 def increment(
     folder: Annotated[
-        Path, typer.Argument(metavar="RELEASE_DIR", help="The earlier release: what 'run' wrote.", show_default=False)
+        Path, typer.Argument(metavar="RELEASE_DIR", help="The earlier release: what 'run' wrote.")
     ],
     data: Data,
     earlier: Annotated[
         list[str],
-        typer.Option("--earlier", "-e", metavar="FILE", help="The earlier original, as it was given to 'run'.",
-                     show_default=False),
+        typer.Option("--earlier", "-e", metavar="FILE", help="The earlier original, as it was given to 'run'.")
     ],
     output: Folder = Path("increment"),
     file_format: FileFormat = None,
@@ -38,9 +40,6 @@ def increment(
     its own and the old and new records together satisfy the models.
     """
     from hushtable import api
-    from hushtable.cli.opening import opened
-    from hushtable.cli.output import deliver, put
-    from hushtable.cli.signals import nearly_done
     from hushtable.cli.summary import print_summary
     from hushtable.io.sources import read_tables
     from hushtable.release.targets import check_target

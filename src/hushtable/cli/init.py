@@ -10,7 +10,14 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from hushtable.cli.linked import init_linked, refuse_given
 from hushtable.cli.options import AsJson, Query, Schema, SqlTable
+from hushtable.cli.output import bullet, deliver, grid, put
+from hushtable.cli.progress import waiting
+from hushtable.errors import OutputError
+from hushtable.io.figures import number, share
+from hushtable.io.urls import shown, source_of
+from hushtable.schema.columns import Role
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -23,10 +30,7 @@ _NAMED = 6
 
 
 def init(
-    data: Annotated[
-        str,
-        typer.Argument(metavar="DATA", help="The table to profile: a file, folder or address.", show_default=False),
-    ],
+    data: Annotated[str, typer.Argument(metavar="DATA", help="The table to profile: a file, folder or address.")],
     output: Annotated[Path, typer.Option("--output", "-o", metavar="FILE", help="File for the policy.")] = Path(
         "policy.yaml"
     ),
@@ -40,7 +44,6 @@ def init(
             "--people",
             metavar="TABLE",
             help="With --schema: the table of people. Defaults to the one that most tables lead to.",
-            show_default=False,
         ),
     ] = None,
     as_json: AsJson = False,
@@ -51,12 +54,8 @@ def init(
     suggests roles with reasons. Shows no value of the table. With --schema, drafts a policy of linked tables from all
     tables of a database and their foreign keys.
     """
-    from hushtable.cli.output import deliver
-    from hushtable.cli.progress import waiting
-    from hushtable.errors import OutputError
     from hushtable.io.atomic import atomic_write_text
     from hushtable.io.sources import read_tables
-    from hushtable.io.urls import shown, source_of
     from hushtable.policy.policy import Policy
     from hushtable.policy.starter import starter_policy
     from hushtable.release.targets import check_apart
@@ -67,8 +66,6 @@ def init(
             f"{str(output)!r} exists.", code="exists", hint="Choose another file with --output, or add --force."
         )
     if schema is not None or people is not None:
-        from hushtable.cli.linked import init_linked, refuse_given
-
         refuse_given({"table": table, "query": query})
         init_linked(data, output, schema, people, as_json=as_json)
         return
@@ -87,10 +84,7 @@ def init(
 
 
 def _text(to: Console, found: Profile, warned: Sequence[Caution], data: str, output: Path) -> None:
-    from hushtable.cli.output import bullet, grid, put
     from hushtable.cli.verdict import print_cautions
-    from hushtable.io.figures import number
-    from hushtable.schema.columns import Role
     from hushtable.schema.formats import MIXED_DATES
 
     put(to, f"{data}: {found.sizes()}.")
@@ -152,9 +146,6 @@ def _tokens(found: Profile) -> dict[tuple[str, ...], list[str]]:
 
 def _subsets(to: Console, found: Profile) -> None:
     """Return the most revealing sets of columns of each size."""
-    from hushtable.cli.output import grid, put
-    from hushtable.io.figures import share
-
     rows = []
     for size in sorted({len(s.columns) for s in found.subsets}):
         of_size = [s for s in found.subsets if len(s.columns) == size and s.unique_share > 0]

@@ -9,7 +9,12 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from hushtable.cli.linked import is_linked_release, opened_linked
+from hushtable.cli.opening import opened
 from hushtable.cli.options import AsJson, ExpectNewPeople, Files, Original
+from hushtable.cli.output import bullet, deliver, grid, put
+from hushtable.cli.signals import nearly_done
+from hushtable.errors import DataError, UsageError, counted
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -30,11 +35,7 @@ class LedgerAction(StrEnum):
 _LedgerFile = Annotated[
     Path | None,
     typer.Option(
-        "--ledger",
-        "-l",
-        metavar="FILE",
-        help="The ledger. Defaults to the one that the release's policy names.",
-        show_default=False,
+        "--ledger", "-l", metavar="FILE", help="The ledger. Defaults to the one that the release's policy names."
     ),
 ]
 _Person = Annotated[
@@ -43,30 +44,24 @@ _Person = Annotated[
         "--person",
         metavar="COLUMN",
         help="Column that identifies each row's person. Defaults to the policy's entity, or its only identifier.",
-        show_default=False,
     ),
 ]
 _Key = Annotated[
     Path | None,
-    typer.Option(
-        "--key",
-        metavar="FILE",
-        help="The ledger's key. Defaults to the ledger's name followed by .key.",
-        show_default=False,
-    ),
+    typer.Option("--key", metavar="FILE", help="The ledger's key. Defaults to the ledger's name followed by .key."),
 ]
 
 
 def ledger(
-    action: Annotated[LedgerAction, typer.Argument(metavar="add|check|list|show", help="Action.", show_default=False)],
+    action: Annotated[LedgerAction, typer.Argument(metavar="add|check|list|show", help="Action.")],
     folder: Annotated[
         Path | None,
-        typer.Argument(metavar="RELEASE_DIR", help="Folder that 'run' wrote (add, check).", show_default=False),
+        typer.Argument(metavar="RELEASE_DIR", help="Folder that 'run' wrote (add, check).")
     ] = None,
     path: _LedgerFile = None,
     data: Original = None,
     person: _Person = None,
-    name: Annotated[str, typer.Option("--name", help="Name for the release.", show_default=False)] = "",
+    name: Annotated[str, typer.Option("--name", help="Name for the release.")] = "",
     key: _Key = None,
     files: Files = None,
     expect_new_people: ExpectNewPeople = False,
@@ -78,10 +73,6 @@ def ledger(
     exits with 1 if a model is violated; 'add' refuses such a release and changes nothing. 'list' lists the releases,
     'show' draws the number of people that they have in common.
     """
-    from hushtable.cli.linked import is_linked_release, opened_linked
-    from hushtable.cli.opening import opened
-    from hushtable.cli.signals import nearly_done
-    from hushtable.errors import UsageError
     from hushtable.ledger.ledger import Ledger
 
     if action in (LedgerAction.LIST, LedgerAction.SHOW):
@@ -123,8 +114,6 @@ def ledger(
 
 def _check_place(book: Ledger, folder: Path) -> None:
     """Refuse a ledger in the folder of a release: its key would be published."""
-    from hushtable.errors import UsageError
-
     for path in (book.path, book.key_path):
         if folder.resolve() in path.resolve().parents:
             raise UsageError(
@@ -136,7 +125,6 @@ def _check_place(book: Ledger, folder: Path) -> None:
 
 def _named(policy: Any, folder: Path, files: Path | None, key: Path | None, person: str | None) -> Ledger:
     """Return the ledger that a release's policy names."""
-    from hushtable.errors import UsageError
     from hushtable.ledger.account import Account
     from hushtable.ledger.ledger import Ledger
 
@@ -147,9 +135,6 @@ def _named(policy: Any, folder: Path, files: Path | None, key: Path | None, pers
 
 
 def _print(found: dict[str, Any], verdict: LedgerVerdict, book: Ledger, as_json: bool) -> None:
-    from hushtable.cli.output import bullet, deliver, put
-    from hushtable.errors import counted
-
     def text(to: Console) -> None:
         if found["new_ledger"] and found["added"]:
             put(to, f"New ledger: {book.path}. Keep its key, {book.key_path}, safe and do not share it.")
@@ -175,8 +160,6 @@ def _print(found: dict[str, Any], verdict: LedgerVerdict, book: Ledger, as_json:
 
 
 def _entries(book: Ledger) -> Sequence[dict[str, Any]]:
-    from hushtable.errors import DataError
-
     if not book.exists():
         raise DataError(
             f"There is no ledger {str(book.path)!r}.", code="no-ledger",
@@ -187,8 +170,6 @@ def _entries(book: Ledger) -> Sequence[dict[str, Any]]:
 
 def _show(book: Ledger, as_json: bool) -> None:
     """Draw the releases: a bar for each one's people, and the number shared with each earlier one."""
-    from hushtable.cli.output import deliver, grid, put
-
     entries, shared = _entries(book), book.overlap().tolist()
     longest = max((e["people"] for e in entries), default=1) or 1
 
@@ -211,9 +192,6 @@ def _show(book: Ledger, as_json: bool) -> None:
 
 
 def _list(book: Ledger, as_json: bool) -> None:
-    from hushtable.cli.output import deliver, grid, put
-    from hushtable.errors import counted
-
     entries = _entries(book)
 
     def text(to: Console) -> None:

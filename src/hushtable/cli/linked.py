@@ -10,7 +10,11 @@ from typing import TYPE_CHECKING, Any, cast
 
 import typer
 
-from hushtable.errors import counted
+from hushtable.cli.output import deliver, put
+from hushtable.cli.progress import progress_bar, waiting
+from hushtable.cli.signals import nearly_done
+from hushtable.errors import UsageError, counted
+from hushtable.io.urls import shown
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -28,8 +32,6 @@ def is_linked_release(folder: Path | None) -> bool:
 
 def no_options(given: Mapping[str, Any], command: str) -> None:
     """Refuse options that do not go with linked tables."""
-    from hushtable.errors import UsageError
-
     for option, value in given.items():
         if value is not None:
             raise UsageError(f"{option} cannot be used with linked tables.", code="linked",
@@ -41,7 +43,6 @@ def opened_linked(
     folder: Path, data: Sequence[str], files: Path | None
 ) -> Iterator[tuple[LinkedRelease, Callable[[float, str], None]]]:
     """Open a linked release with its original, if that is given, and show progress until the work on it is done."""
-    from hushtable.cli.progress import progress_bar
     from hushtable.linked.release import open_linked
 
     with progress_bar() as progress:
@@ -51,8 +52,6 @@ def opened_linked(
 
 def refuse_given(one_table: Mapping[str, Any]) -> None:
     """Refuse options that are for a policy of one table."""
-    from hushtable.errors import UsageError
-
     given = [option for option, value in one_table.items() if value is not None]
     if given:
         raise UsageError(f"--{given[0]} cannot be used with a policy of linked tables.", code="linked",
@@ -61,11 +60,8 @@ def refuse_given(one_table: Mapping[str, Any]) -> None:
 
 def init_linked(data: str, output: Path, schema: str | None, people: str | None, *, as_json: bool) -> None:
     """Draft a policy from the tables of a schema and their foreign keys."""
-    from hushtable.cli.output import deliver, put
-    from hushtable.cli.progress import waiting
     from hushtable.io.atomic import atomic_write_text
     from hushtable.io.sql import read_schema, schema_address, schema_keys
-    from hushtable.io.urls import shown
     from hushtable.linked.draft import draft_policy, join_tables
     from hushtable.linked.policy import LinkedPolicy
 
@@ -104,10 +100,6 @@ def run_linked(
     as_json: bool,
 ) -> None:
     """Anonymize linked tables, verify the result and write it; ``given`` are the other options of ``run``."""
-    from hushtable.cli.output import deliver
-    from hushtable.cli.progress import progress_bar
-    from hushtable.cli.signals import nearly_done
-    from hushtable.io.urls import shown
     from hushtable.linked.run import anonymize_linked
     from hushtable.linked.sources import check_database, reading_linked
     from hushtable.release.targets import check_target, written_by_hand
@@ -128,8 +120,6 @@ def run_linked(
     found = {**release.summary(), "folder": output, **({} if to is None else {"published": shown(to)})}
 
     def text(to: Console) -> None:
-        from hushtable.cli.output import put
-
         _print_verified(to, found)
         _print_losses(to, found["measures"])
         put(to, f"Verified from the published tables and written to {output}.", style="green")
@@ -146,8 +136,6 @@ def verify_folder(
 
     With the JSON file of a report, the files of the folder are compared with it, and its signature is checked.
     """
-    from hushtable.cli.output import deliver, put
-    from hushtable.cli.progress import waiting
     from hushtable.linked.release import open_linked
     from hushtable.linked.sources import is_database, read_linked
     from hushtable.linked.verify import verify_linked
@@ -181,8 +169,6 @@ def verify_folder(
 
 def check_linked(policy_file: Path, data: Sequence[str], schema: str | None, *, as_json: bool) -> None:
     """Match keys and read columns before a run."""
-    from hushtable.cli.output import deliver, put
-    from hushtable.cli.progress import waiting
     from hushtable.linked.run import check_data
     from hushtable.linked.sources import read_linked
 
@@ -212,7 +198,6 @@ def attack_linked(
 ) -> None:
     """Attack a release of linked tables."""
     from hushtable.cli.attack import print_attacks
-    from hushtable.cli.output import deliver
     from hushtable.linked.attacks import play_linked
     from hushtable.linked.sources import read_linked
 
@@ -225,7 +210,6 @@ def attack_linked(
 
 def measure_linked(folder: Path, *, as_json: bool) -> None:
     """Say what a release of linked tables lost, as the run measured it."""
-    from hushtable.cli.output import deliver
     from hushtable.linked.release import linked_measures
 
     measured = linked_measures(folder)
@@ -236,7 +220,6 @@ def risk_linked(
     folder: Path, data: Sequence[str], files: Path | None, threshold: float | None, *, as_json: bool
 ) -> None:
     """Assess how exposed people are by their attributes and events, before and after."""
-    from hushtable.cli.output import deliver
     from hushtable.cli.risk import print_risks
 
     with opened_linked(folder, data, files) as (release, progress):
@@ -248,7 +231,6 @@ def risk_linked(
 
 def sample_tables(folder: Path, output: Path, files: Path | None, seed: int, *, as_json: bool) -> None:
     """Draw tables from a release of linked tables into a new folder."""
-    from hushtable.cli.output import deliver, put
     from hushtable.linked.sample import check_sample_folder, write_linked_sample
 
     check_sample_folder(output)
@@ -280,9 +262,6 @@ def _policy(policy_file: Path) -> LinkedPolicy:
 
 
 def _print_losses(to: Console, lost: Mapping[str, Any]) -> None:
-    from hushtable.cli.output import put
-    from hushtable.errors import counted
-
     put(to, f"People are in classes of at least {lost['crowd']:,}; {lost['suppressed']:.1%} of the events are "
             "suppressed:")  # fmt: skip
     for name, entry in lost["tables"].items():
@@ -293,9 +272,6 @@ def _print_losses(to: Console, lost: Mapping[str, Any]) -> None:
 
 
 def _print_verified(to: Console, found: Mapping[str, Any]) -> None:
-    from hushtable.cli.output import put
-    from hushtable.errors import counted
-
     put(to, f"{counted(found['people'], 'person', 'people')} in {counted(found['classes'], 'class', 'classes')}, "
             f"with {counted(found['events'], 'event', 'events')}.")  # fmt: skip
     for entry in found["combinations"]:

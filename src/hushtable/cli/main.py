@@ -17,6 +17,7 @@ from typing import Annotated, Any
 
 import typer
 
+from hushtable._version import __version__
 from hushtable.cli.signals import handled_signals, signalled
 from hushtable.errors import DEBUG, Cancelled
 
@@ -91,8 +92,6 @@ def _guarded(command: Callable[..., None]) -> Callable[..., None]:
 
 def _version(wanted: bool) -> None:
     if wanted:
-        from hushtable._version import __version__
-
         typer.echo(f"hushtable {__version__}")
         raise typer.Exit
 

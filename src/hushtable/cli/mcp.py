@@ -6,17 +6,18 @@ from typing import Annotated
 
 import typer
 
+from hushtable.errors import UsageError
+
 
 def mcp(
     folders: Annotated[
         list[str],
-        typer.Argument(metavar="FOLDER...", help="Folders with tables and policies that may be read.",
-                       show_default=False),
+        typer.Argument(metavar="FOLDER...", help="Folders with tables and policies that may be read.")
     ],
     write: Annotated[
         str | None,
         typer.Option("--write", metavar="FOLDER", help="Folder for policies and releases. Without it nothing is "
-                     "written.", show_default=False),
+                     "written.")
     ] = None,
     floor: Annotated[
         int, typer.Option("--floor", min=2, help="Counts of people below this are withheld.")
@@ -28,8 +29,6 @@ def mcp(
     shares, names of columns and settings of policies.
     """
     import importlib.util
-
-    from hushtable.errors import UsageError
 
     if importlib.util.find_spec("mcp_types") is None:
         raise UsageError(

@@ -6,7 +6,12 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from hushtable import registry
+from hushtable.cli.linked import is_linked_release, measure_linked, no_options
+from hushtable.cli.opening import opened
 from hushtable.cli.options import AsJson, Files, OnlyMeasures, Original, ReleaseFolder, registered
+from hushtable.cli.output import deliver, put
+from hushtable.errors import UsageError
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -25,12 +30,7 @@ def measure(
     Measures computed during the run come from the release's private companion. Other measures need the original:
     --data. For linked tables, all measures are computed during the run.
     """
-    from hushtable import registry
-    from hushtable.cli.linked import is_linked_release, measure_linked, no_options
-    from hushtable.cli.opening import opened
-    from hushtable.cli.output import deliver, put
     from hushtable.cli.summary import print_measures
-    from hushtable.errors import UsageError
 
     if is_linked_release(folder):
         no_options({"--only": only, "--all": every or None, "--files": files}, "measure")

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from hushtable.cli.options import AsJson
-from hushtable.errors import counted
+from hushtable.cli.output import bullet, deliver, grid, put
+from hushtable.errors import DataError, OutputError, counted
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -19,8 +20,7 @@ if TYPE_CHECKING:
 def migrate(
     paths: Annotated[
         list[Path],
-        typer.Argument(metavar="PATH...", help="Policies, release folders, evidence, ledgers, or folders of these.",
-                       show_default=False),
+        typer.Argument(metavar="PATH...", help="Policies, release folders, evidence, ledgers, or folders of these.")
     ],
     write: Annotated[bool, typer.Option("--write", help="Change the files. Without it, only show what would change.")]
     = False,
@@ -31,7 +31,6 @@ def migrate(
     Every file is replaced as a whole, and the original is kept next to it as NAME.format-N. The original of a
     release.json is kept next to the release folder: it reveals suppressed records and must not be handed over.
     """
-    from hushtable.cli.output import bullet, deliver, grid, put
     from hushtable.io.versions import FORMATS, migrated
 
     plans: list[tuple[Path, WrittenFile, str, list[str], str, Path]] = []
@@ -73,7 +72,6 @@ def migrate(
 
 def _files(paths: list[Path]) -> list[tuple[Path, WrittenFile]]:
     """Return hushtable's files, each once; any other path is an error."""
-    from hushtable.errors import DataError
     from hushtable.io.versions import look_at
 
     found: dict[Path, WrittenFile] = {}
@@ -109,7 +107,6 @@ def _backup(path: Path, found: WrittenFile) -> Path:
 
 def _check(path: Path, found: WrittenFile, text: str, backup: Path) -> None:
     """Refuse changes that would lose something, before any file is changed."""
-    from hushtable.errors import OutputError
     from hushtable.policy.files import load_policy
     from hushtable.policy.policy import Policy
 

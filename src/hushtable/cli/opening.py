@@ -7,6 +7,10 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from hushtable.cli.linked import is_linked_release
+from hushtable.cli.progress import progress_bar
+from hushtable.errors import UsageError
+
 if TYPE_CHECKING:
     from hushtable.algorithms.base import Progress
     from hushtable.engines.release import Release
@@ -25,15 +29,8 @@ def opened(folder: Path, data: Sequence[Source], files: Path | None) -> Iterator
         The original, in one or more sources; may be empty if the command does not need it.
     files : Path, optional
         Base folder for files that the policy refers to. Defaults to the release's folder.
-
-    Yields
-    ------
-    release, progress
     """
     from hushtable.api import open_release
-    from hushtable.cli.linked import is_linked_release
-    from hushtable.cli.progress import progress_bar
-    from hushtable.errors import UsageError
 
     if is_linked_release(folder):
         raise UsageError(

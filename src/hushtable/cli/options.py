@@ -20,13 +20,10 @@ class OutputFormat(StrEnum):
 
 
 ExpectNewPeople = Annotated[
-    bool,
-    typer.Option(
-        "--expect-new-people", help="With a ledger: confirm that nobody is in an earlier release.", show_default=False
-    ),
+    bool, typer.Option("--expect-new-people", help="With a ledger: confirm that nobody is in an earlier release.")
 ]
 AsJson = Annotated[bool, typer.Option("--json", help="Print only one JSON document on stdout.")]
-PolicyFile = Annotated[Path, typer.Argument(metavar="POLICY", help="The policy (YAML).", show_default=False)]
+PolicyFile = Annotated[Path, typer.Argument(metavar="POLICY", help="The policy (YAML).")]
 Data = Annotated[
     list[str],
     typer.Option(
@@ -35,62 +32,41 @@ Data = Annotated[
         metavar="FILE|URL",
         help="The table: CSV, TSV, Parquet, Arrow or Excel, or an address such as postgresql://user@host/db. "
         "May be repeated for a table in several files.",
-        show_default=False,
     ),
 ]
 Original = Annotated[
     list[str] | None,
-    typer.Option(
-        "--data",
-        "-d",
-        metavar="FILE|URL",
-        help="The original table, exactly as given to 'run'.",
-        show_default=False,
-    ),
+    typer.Option("--data", "-d", metavar="FILE|URL", help="The original table, exactly as given to 'run'."),
 ]
 OnlyMeasures = Annotated[
-    str | None,
-    typer.Option("--only", metavar="NAMES", help="Measures to compute, separated by commas.", show_default=False),
+    str | None, typer.Option("--only", metavar="NAMES", help="Measures to compute, separated by commas.")
 ]
 OnlyAttacks = Annotated[
-    str | None, typer.Option("--only", metavar="NAMES", help="Attacks to run, separated by commas.", show_default=False)
+    str | None, typer.Option("--only", metavar="NAMES", help="Attacks to run, separated by commas.")
 ]
-ReleaseFolder = Annotated[
-    Path, typer.Argument(metavar="RELEASE_DIR", help="Folder that 'run' wrote.", show_default=False)
-]
+ReleaseFolder = Annotated[Path, typer.Argument(metavar="RELEASE_DIR", help="Folder that 'run' wrote.")]
 FileFormat = Annotated[
-    OutputFormat | None,
-    typer.Option("--format", help="csv or parquet. Defaults to the policy's format.", show_default=False),
+    OutputFormat | None, typer.Option("--format", help="csv or parquet. Defaults to the policy's format.")
 ]
 SqlTable = Annotated[
-    str | None,
-    typer.Option(
-        "--table", metavar="NAME", help="Table of the database, or sheet of the Excel file.", show_default=False
-    ),
+    str | None, typer.Option("--table", metavar="NAME", help="Table of the database, or sheet of the Excel file.")
 ]
 Schema = Annotated[
-    str | None,
-    typer.Option(
-        "--schema", metavar="NAME", help="Schema of the database that holds the linked tables.", show_default=False
-    ),
+    str | None, typer.Option("--schema", metavar="NAME", help="Schema of the database that holds the linked tables.")
 ]
-Query = Annotated[
-    str | None, typer.Option("--query", metavar="SELECT", help="Query to run on the database.", show_default=False)
-]
+Query = Annotated[str | None, typer.Option("--query", metavar="SELECT", help="Query to run on the database.")]
 Files = Annotated[
     Path | None,
     typer.Option(
         "--files",
         metavar="DIR",
         help="Base folder for files that the policy refers to. Defaults to the release's folder.",
-        show_default=False,
     ),
 ]
 Folder = Annotated[Path, typer.Option("--output", "-o", metavar="DIR", help="Folder to write.")]
-Seed = Annotated[int | None, typer.Option("--seed", help="Seed. Defaults to the policy's seed.", show_default=False)]
-MaybeName = Annotated[
-    str | None, typer.Argument(metavar="[NAME]", help="Show the details of one entry.", show_default=False)
-]
+Overwrite = Annotated[bool, typer.Option("--overwrite", help="Replace an existing file.")]
+Seed = Annotated[int | None, typer.Option("--seed", help="Seed. Defaults to the policy's seed.")]
+MaybeName = Annotated[str | None, typer.Argument(metavar="[NAME]", help="Show the details of one entry.")]
 
 
 def names(text: str | None) -> list[str] | None:

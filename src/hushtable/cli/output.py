@@ -85,8 +85,6 @@ def grid(
 
     Parameters
     ----------
-    columns : sequence of str
-    rows : iterable of sequence of str
     right : sequence of str
         Columns with numbers, aligned right.
     fold : sequence of str

@@ -4,7 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from hushtable import registry
+from hushtable.cli.opening import opened
 from hushtable.cli.options import AsJson, Data, Files, OnlyMeasures, ReleaseFolder, registered
+from hushtable.cli.output import bullet, deliver, grid, put
+from hushtable.io.figures import number, share
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -24,10 +28,6 @@ def price(
     The release is compared with releases of the same policy with each guard alone, with no guard, and with tight
     ranges.
     """
-    from hushtable import registry
-    from hushtable.cli.opening import opened
-    from hushtable.cli.output import deliver
-
     names = registered(only, registry.measures)
     with opened(folder, data, files) as (release, progress):
         progress(1.0, "comparing with tighter releases")
@@ -40,9 +40,6 @@ def price(
 
 
 def _print(to: Console, found: GuardPrice) -> None:
-    from hushtable.cli.output import bullet, grid, put
-    from hushtable.io.figures import number, share
-
     titles = ["tight ranges" if v.tight else " + ".join(v.guards) or "no guard" for v in found.variants]
     rows = [(name, *(number(v.measures[name]) for v in found.variants)) for name in found.without.measures]
     for name in found.without.attacks:

@@ -8,7 +8,11 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from hushtable.cli.opening import opened
 from hushtable.cli.options import AsJson, Files, Original
+from hushtable.cli.output import deliver, grid, put
+from hushtable.errors import OutputError, UsageError
+from hushtable.schema.columns import Role
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -23,17 +27,17 @@ class PseudonymAction(StrEnum):
 
 def pseudonyms(
     action: Annotated[
-        PseudonymAction, typer.Argument(metavar="new-key|reveal", help="Action to take.", show_default=False)
+        PseudonymAction, typer.Argument(metavar="new-key|reveal", help="Action to take.")
     ],
     place: Annotated[
         Path,
         typer.Argument(
-            metavar="FILE|RELEASE_DIR", help="Key file to create, or the folder that 'run' wrote.", show_default=False
-        ),
+            metavar="FILE|RELEASE_DIR", help="Key file to create, or the folder that 'run' wrote."
+        )
     ],
     names: Annotated[
         list[str] | None,
-        typer.Argument(metavar="PSEUDONYM...", help="Pseudonyms to look up (reveal).", show_default=False),
+        typer.Argument(metavar="PSEUDONYM...", help="Pseudonyms to look up (reveal).")
     ] = None,
     data: Original = None,
     files: Files = None,
@@ -44,8 +48,6 @@ def pseudonyms(
     'reveal' needs the original and the key: it recomputes the pseudonyms of all people in the original. Its output
     names people. 'new-key' writes 32 random bytes that only you can read, and never replaces a file.
     """
-    from hushtable.cli.output import deliver, put
-
     if action is PseudonymAction.NEW_KEY:
         _new_key(place)
         deliver({"key": place}, as_json, lambda to: put(to, f"Wrote the key {str(place)!r}. Keep it like a password."))
@@ -55,7 +57,6 @@ def pseudonyms(
 
 
 def _new_key(place: Path) -> None:
-    from hushtable.errors import OutputError
     from hushtable.io.secret import load_secret
 
     if place.exists():
@@ -68,10 +69,6 @@ def _new_key(place: Path) -> None:
 
 
 def _revealed(folder: Path, names: list[str], data: Original, files: Path | None) -> list[dict[str, str | None]]:
-    from hushtable.cli.opening import opened
-    from hushtable.errors import UsageError
-    from hushtable.schema.columns import Role
-
     if not data or not names:
         raise UsageError(
             "The release, the pseudonyms or the original is missing.", code="no-data",
@@ -82,23 +79,14 @@ def _revealed(folder: Path, names: list[str], data: Original, files: Path | None
         columns = [c for c, given in release.policy["columns"].items() if given.get("role") == Role.PSEUDONYM]
         if not columns:
             raise UsageError("The release has no pseudonyms.", code="no-pseudonyms", hint="Choose another release.")
-        known: dict[str, tuple[str, object]] = {}
+        known: dict[str, dict[str, str]] = {}
         for column in columns:
             treated, original = release.treated([column]), release.original([column])
             pairs = zip(treated.column(column).to_pylist(), original.column(column).to_pylist(), strict=True)
-            known |= {shown: (column, value) for shown, value in pairs if shown in names}
-    return [
-        {"pseudonym": name, "column": known.get(name, (None, None))[0], "value": _text(known.get(name))}
-        for name in names
-    ]
-
-
-def _text(found: tuple[str, object] | None) -> str | None:
-    return None if found is None else str(found[1])
+            known |= {shown: {"column": column, "value": str(value)} for shown, value in pairs if shown in names}
+    return [{"pseudonym": name, "column": None, "value": None, **known.get(name, {})} for name in names]
 
 
 def _print(to: Console, found: list[dict[str, str | None]]) -> None:
-    from hushtable.cli.output import grid
-
     rows = [(one["pseudonym"] or "", one["column"] or "", one["value"] or "(not in the original)") for one in found]
     to.print(grid(["pseudonym", "column", "value"], rows, fold=["value"]))

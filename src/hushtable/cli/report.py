@@ -8,7 +8,14 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from hushtable import registry
+from hushtable.cli.linked import is_linked_release, no_options, opened_linked
+from hushtable.cli.opening import opened
 from hushtable.cli.options import AsJson, Data, Files, OnlyAttacks, ReleaseFolder, registered
+from hushtable.cli.options import names as split_names
+from hushtable.cli.output import bullet, deliver, put
+from hushtable.cli.signals import nearly_done
+from hushtable.errors import OutputError, UsageError
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -28,19 +35,19 @@ def report(
     ] = "general",
     threshold: Annotated[
         float | None,
-        typer.Option("--threshold", min=0, max=1, show_default=False,
-                     help="Risk above which a person is at risk. Defaults to the template's threshold."),
+        typer.Option("--threshold", min=0, max=1,
+                     help="Risk above which a person is at risk. Defaults to the template's threshold.")
     ] = None,
     attacks: Annotated[bool, typer.Option("--attacks/--no-attacks", help="Whether to attack the release.")] = True,
     only: OnlyAttacks = None,
     labels: Annotated[
         bool,
-        typer.Option("--labels", help="Show values that enough people share. Without it, no value appears."),
+        typer.Option("--labels", help="Show values that enough people share. Without it, no value appears.")
     ] = False,
     about: Annotated[
         Path | None,
-        typer.Option("--about", metavar="FILE", show_default=False,
-                     help="YAML file with dataset, purpose, organisation, signer and recipients."),
+        typer.Option("--about", metavar="FILE",
+                     help="YAML file with dataset, purpose, organisation, signer and recipients.")
     ] = None,
     overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace an earlier report.")] = False,
     files: Files = None,
@@ -50,13 +57,6 @@ def report(
 
     Results of earlier attacks come from the release's private companion, which also keeps new ones.
     """
-    from hushtable import registry
-    from hushtable.cli.linked import is_linked_release, no_options, opened_linked
-    from hushtable.cli.opening import opened
-    from hushtable.cli.options import names as split_names
-    from hushtable.cli.output import deliver
-    from hushtable.cli.signals import nearly_done
-    from hushtable.errors import UsageError
     from hushtable.release.targets import OURS
     from hushtable.report.content.about import read_about
     from hushtable.report.page.page import json_path
@@ -85,7 +85,6 @@ def report(
 
 def _check_files(output: Path, inputs: Sequence[Source], *, overwrite: bool) -> None:
     """Refuse files that the report could not be written to, before any work is done."""
-    from hushtable.errors import OutputError
     from hushtable.release.targets import check_apart
     from hushtable.report.page.page import check_paths, json_path
 
@@ -110,8 +109,6 @@ def _found(made: Report) -> dict[str, Any]:
 
 
 def _print(to: Console, made: Report, page: Path, data: Path) -> None:
-    from hushtable.cli.output import bullet, put
-
     put(to, made.summary.verdict, style="green" if made.summary.ok else "bold red")
     for line in made.summary.unmet:
         put(to, f"Not met: {line}", style="bold red")

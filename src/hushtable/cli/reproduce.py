@@ -8,6 +8,9 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from hushtable.cli.options import AsJson
+from hushtable.cli.output import console, deliver, grid, put
+from hushtable.cli.signals import raise_if_cancelled
+from hushtable.errors import UsageError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -19,15 +22,10 @@ if TYPE_CHECKING:
 
 def reproduce(
     paper: Annotated[
-        str | None,
-        typer.Argument(
-            metavar="[PAPER|all]", help="Paper, such as sun2011. Without one, lists all papers.", show_default=False
-        ),
+        str | None, typer.Argument(metavar="[PAPER|all]", help="Paper, such as sun2011. Without one, lists all papers.")
     ] = None,
-    part: Annotated[
-        str | None, typer.Option("--part", metavar="NAME", help="Run this part only.", show_default=False)
-    ] = None,
-    seed: Annotated[int | None, typer.Option("--seed", help="Seed of all random draws.", show_default=False)] = None,
+    part: Annotated[str | None, typer.Option("--part", metavar="NAME", help="Run this part only.")] = None,
+    seed: Annotated[int | None, typer.Option("--seed", help="Seed of all random draws.")] = None,
     quick: Annotated[
         bool, typer.Option("--quick", help="Small tables and few settings, to see that everything runs.")
     ] = False,
@@ -37,8 +35,6 @@ def reproduce(
     as_json: AsJson = False,
 ) -> None:
     """Rerun a paper's experiments and compare the results with the published ones."""
-    from hushtable.cli.output import deliver
-    from hushtable.cli.signals import raise_if_cancelled
     from hushtable.reproduce.papers import find_paper, paper_names, reproduce_papers
 
     if paper is None:
@@ -48,8 +44,6 @@ def reproduce(
         return
     chosen = [find_paper(name) for name in (paper_names() if paper == "all" else (paper,))]
     if paper == "all" and part is not None:
-        from hushtable.errors import UsageError
-
         raise UsageError("--part needs one paper.", code="part-of-all", hint="Name the paper instead of 'all'.")
     found = reproduce_papers(chosen, part=part, seed=seed, quick=quick, done=_tell, check=raise_if_cancelled)
     files = [file for one in found for file in one.write(output)]
@@ -65,16 +59,12 @@ def _summary(found: Reproduction) -> dict[str, object]:
 
 def _tell(paper: str, part: str) -> None:
     """Report finished parts on a terminal, since the whole may take minutes."""
-    from hushtable.cli.output import console
-
     to = console(stderr=True)
     if to.is_terminal:
         to.print(f"done: {paper}, {part}", style="dim", overflow="ellipsis", no_wrap=True)
 
 
 def _list(to: Console, papers: Sequence[Paper]) -> None:
-    from hushtable.cli.output import grid, put
-
     rows = [(p.name, p.title, ", ".join(p.parts)) for p in papers]
     put(to, f"{len(rows)} papers. 'hushtable reproduce all' runs them all.")
     to.print()
@@ -82,7 +72,6 @@ def _list(to: Console, papers: Sequence[Paper]) -> None:
 
 
 def _text(to: Console, found: Sequence[Reproduction], files: Sequence[Path]) -> None:
-    from hushtable.cli.output import grid, put
     from hushtable.reproduce.items import VERDICTS
 
     for one in found:

@@ -8,8 +8,12 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from hushtable import registry
+from hushtable.cli.linked import is_linked_release, no_options, risk_linked
+from hushtable.cli.opening import opened
 from hushtable.cli.options import AsJson, Files, registered
-from hushtable.cli.output import grid, put
+from hushtable.cli.output import deliver, grid, put
+from hushtable.cli.progress import waiting
 from hushtable.errors import UsageError
 from hushtable.io.figures import number, share
 from hushtable.io.urls import shown
@@ -24,38 +28,24 @@ def risk(
     target: Annotated[
         str,
         typer.Argument(
-            metavar="RELEASE_DIR|DATA",
-            help="Folder that 'run' wrote, or a table that is not anonymized yet.",
-            show_default=False,
+            metavar="RELEASE_DIR|DATA", help="Folder that 'run' wrote, or a table that is not anonymized yet."
         ),
     ],
     data: Annotated[
-        list[str] | None,
-        typer.Option("--data", "-d", metavar="FILE|URL", help="The original of a release.", show_default=False),
+        list[str] | None, typer.Option("--data", "-d", metavar="FILE|URL", help="The original of a release.")
     ] = None,
     policy_file: Annotated[
-        Path | None,
-        typer.Option("--policy", "-p", metavar="POLICY", help="For a table: its policy (YAML).", show_default=False),
+        Path | None, typer.Option("--policy", "-p", metavar="POLICY", help="For a table: its policy (YAML).")
     ] = None,
     only: Annotated[
-        str | None,
-        typer.Option("--only", metavar="NAMES", help="Risks to assess, separated by commas.", show_default=False),
+        str | None, typer.Option("--only", metavar="NAMES", help="Risks to assess, separated by commas.")
     ] = None,
     threshold: Annotated[
         float | None,
-        typer.Option(
-            "--threshold",
-            min=0,
-            max=1,
-            help="Risk above which a person is at risk. Defaults to 0.09.",
-            show_default=False,
-        ),
+        typer.Option("--threshold", min=0, max=1, help="Risk above which a person is at risk. Defaults to 0.09."),
     ] = None,
     fraction: Annotated[
-        float | None,
-        typer.Option(
-            "--fraction", min=0, max=1, help="Fraction of the population that is in the table.", show_default=False
-        ),
+        float | None, typer.Option("--fraction", min=0, max=1, help="Fraction of the population that is in the table.")
     ] = None,
     files: Files = None,
     as_json: AsJson = False,
@@ -65,9 +55,6 @@ def risk(
     Only the quasi-identifiers of the original are read. 'hushtable risks' lists the measures. For linked tables, the
     adversary knows as many events of a person as the policy says.
     """
-    from hushtable import registry
-    from hushtable.cli.linked import is_linked_release, no_options, risk_linked
-    from hushtable.cli.output import deliver
     from hushtable.risk.before_after import risk_summary
 
     if is_linked_release(Path(target)):
@@ -88,8 +75,6 @@ def _exposures(
     target: str, data: Sequence[str], policy_file: Path | None, files: Path | None
 ) -> tuple[Exposure, Exposure | None]:
     """Return the classes before and, for a release, after."""
-    from hushtable.cli.opening import opened
-    from hushtable.cli.progress import waiting
     from hushtable.io.sources import read_tables
     from hushtable.policy.files import load_policy
     from hushtable.release.exposure import Exposure

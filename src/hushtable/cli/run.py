@@ -25,6 +25,11 @@ from hushtable.cli.options import (
     SqlTable,
     no_schema,
 )
+from hushtable.cli.output import deliver, put
+from hushtable.cli.progress import progress_bar
+from hushtable.cli.signals import nearly_done
+from hushtable.errors import UsageError, counted
+from hushtable.io.urls import shown, source_of
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -47,37 +52,26 @@ class Engine(StrEnum):
 _To = Annotated[
     str | None,
     typer.Option(
-        "--to",
-        metavar="URL",
-        help="Also publish the table to this address: a database table, or Parquet in a store.",
-        show_default=False,
+        "--to", metavar="URL", help="Also publish the table to this address: a database table, or Parquet in a store."
     ),
 ]
 _Overwrite = Annotated[
     bool, typer.Option("--overwrite", help="Replace an earlier release in the folder, and the target of --to.")
 ]
 _Engine = Annotated[Engine, typer.Option("--engine", help="Engine that does the work: local or spark.")]
-_Master = Annotated[
-    str | None,
-    typer.Option("--master", metavar="URL", help="Spark master, for example local[2].", show_default=False),
-]
+_Master = Annotated[str | None, typer.Option("--master", metavar="URL", help="Spark master, for example local[2].")]
 _Stream = Annotated[
     bool | None,
     typer.Option(
         "--stream/--no-stream",
         help="Do not hold the table in memory. This is the default for tables of at least 50 million cells or 256 MiB "
         "of text.",
-        show_default=False,
     ),
 ]
 _PartRows = Annotated[
     int | None,
     typer.Option(
-        "--part-rows",
-        metavar="N",
-        min=1,
-        help="Stream, and write the table as a folder with parts of N rows.",
-        show_default=False,
+        "--part-rows", metavar="N", min=1, help="Stream, and write the table as a folder with parts of N rows."
     ),
 ]
 
@@ -96,7 +90,6 @@ _Metrics = Annotated[
         "--metrics",
         metavar="FILE",
         help="Write metrics of the run to this file, as OpenMetrics text, even if it fails.",
-        show_default=False,
     ),
 ]
 
@@ -129,10 +122,6 @@ def run(
     folder of such files, or the address of a database; with --to, a database gets all tables.
     """
     from hushtable.api import run as run_policy
-    from hushtable.cli.output import deliver
-    from hushtable.cli.progress import progress_bar
-    from hushtable.cli.signals import nearly_done
-    from hushtable.io.urls import source_of
     from hushtable.release.targets import check_target, written_by_hand
 
     one = {"query": query, "table": table, "stream": stream, "part-rows": part_rows,
@@ -208,8 +197,6 @@ def _also(
     release: Release, policy: Policy, address: str | None, verdict: Verdict | None, warned: Sequence[Caution] | None
 ) -> dict[str, Any]:
     """Print remarks that go beyond the summary, if there are any."""
-    from hushtable.io.urls import shown
-
     account = release.plan.account
     found: dict[str, Any] = {} if account is None else {"ledger": account.public_summary()}
     if address is not None:
@@ -256,8 +243,6 @@ def _policy(file: Path, seed: int | None, file_format: OutputFormat | None, expe
 
 def _expecting(policy: Policy) -> Policy:
     """Return the policy with the confirmation that nobody need be in an earlier release."""
-    from hushtable.errors import UsageError
-
     if policy.ledger is None:
         raise UsageError(
             "The policy names no ledger, so earlier releases are not known.",
@@ -268,8 +253,6 @@ def _expecting(policy: Policy) -> Policy:
 
 
 def _engine(engine: Engine, stream: bool | None, part_rows: int | None) -> str:
-    from hushtable.errors import UsageError
-
     if engine is Engine.SPARK and (stream or part_rows is not None):
         raise UsageError(
             "Spark needs no streaming: it never holds a table in the memory of one machine.",
@@ -295,8 +278,6 @@ def _written(folder: Path, wanted: str) -> dict[str, Path]:
 
 
 def _print_formulas(to: Console, found: Mapping[str, Any]) -> None:
-    from hushtable.cli.output import put
-
     if not found or found["cells"] == 0:
         return
     cells = "Text" if found["cells"] is None else "1 cell" if found["cells"] == 1 else f"{found['cells']:,} cells"
@@ -308,7 +289,6 @@ def _print_formulas(to: Console, found: Mapping[str, Any]) -> None:
 
 
 def _print(to: Console, found: Mapping[str, Any], output: Path) -> None:
-    from hushtable.cli.output import put
     from hushtable.cli.summary import print_summary
 
     print_summary(to, found)
@@ -327,7 +307,7 @@ def _print(to: Console, found: Mapping[str, Any], output: Path) -> None:
     _print_formulas(to, found.get("formulas") or {})
     if "held_against" in found.get("ledger", {}):
         earlier, people = found["ledger"]["held_against"], found["ledger"]["of_these_people"]
-        releases = "1 earlier release" if earlier == 1 else f"{earlier:,} earlier releases"
+        releases = counted(earlier, "earlier release", "earlier releases")
         put(
             to,
             f"Compared with {releases} that include {people:,} of these people."

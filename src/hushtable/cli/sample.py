@@ -7,7 +7,10 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from hushtable.cli.options import AsJson, Files, ReleaseFolder
+from hushtable.cli.linked import is_linked_release, no_options, sample_tables
+from hushtable.cli.opening import opened
+from hushtable.cli.options import AsJson, Files, Overwrite, ReleaseFolder
+from hushtable.cli.output import deliver, put
 from hushtable.errors import counted
 
 if TYPE_CHECKING:
@@ -16,30 +19,19 @@ if TYPE_CHECKING:
 _File = Annotated[
     Path,
     typer.Option(
-        "--output",
-        "-o",
-        metavar="FILE",
-        help="The file to write: .csv or .parquet. For linked tables: a new folder.",
-        show_default=False,
+        "--output", "-o", metavar="FILE", help="The file to write: .csv or .parquet. For linked tables: a new folder."
     ),
 ]
 _Seed = Annotated[int, typer.Option("--seed", help="Seed: the same seed gives the same rows.")]
 _Rows = Annotated[
-    int | None,
-    typer.Option(
-        "--rows", metavar="N", help="Number of rows. Defaults to the number of published rows.", show_default=False
-    ),
+    int | None, typer.Option("--rows", metavar="N", help="Number of rows. Defaults to the number of published rows.")
 ]
 _Where = Annotated[
     list[str] | None,
     typer.Option(
-        "--where",
-        metavar="RULE",
-        help='Rule that all rows satisfy: "age < 15 -> marital_status = N". May be repeated.',
-        show_default=False,
+        "--where", metavar="RULE", help='Rule that all rows satisfy: "age < 15 -> marital_status = N". May be repeated.'
     ),
 ]
-_Overwrite = Annotated[bool, typer.Option("--overwrite", help="Replace an existing file.")]
 
 
 def sample(
@@ -49,7 +41,7 @@ def sample(
     rows: _Rows = None,
     where: _Where = None,
     files: Files = None,
-    overwrite: _Overwrite = False,
+    overwrite: Overwrite = False,
     as_json: AsJson = False,
 ) -> None:
     """Draw a table with the original's columns and types from a release.
@@ -58,9 +50,6 @@ def sample(
     row that matches a person does so by chance. A note in a .json file next to the output says so.
     A sample is never written into a release's folder.
     """
-    from hushtable.cli.linked import is_linked_release, no_options, sample_tables
-    from hushtable.cli.opening import opened
-    from hushtable.cli.output import deliver
     from hushtable.release.sample.opened import check_sample_target, write_sample
 
     if is_linked_release(folder):
@@ -73,8 +62,6 @@ def sample(
         found = write_sample(release, output, seed=seed, rows=rows, where=where or (), overwrite=overwrite)
 
     def text(to: Console) -> None:
-        from hushtable.cli.output import put
-
         rows = counted(found["rows"], "row", "rows")
         put(to, f"{output}: {rows}, drawn from {found['release']['rows']:,} published ones.")
         put(to, found["note"])

@@ -6,14 +6,14 @@ from typing import Annotated
 
 import typer
 
+from hushtable.cli.output import print_json
+
 
 def schema(
     report: Annotated[bool, typer.Option("--report", help="Print the schema of a report's JSON file instead.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="No effect: a schema is always JSON.")] = False,
 ) -> None:
     """Print the JSON Schema of a policy file, for editors that complete and check it, or of a report."""
-    from hushtable.cli.output import print_json
-
     if report:
         from hushtable.report.content.report import report_schema
 

@@ -8,25 +8,21 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from hushtable.cli.options import AsJson
+from hushtable.cli.output import deliver, put
+from hushtable.errors import UsageError
 
 if TYPE_CHECKING:
     from rich.console import Console
 
 
 def sign(
-    report: Annotated[
-        Path | None,
-        typer.Argument(metavar="EVIDENCE.json", help="JSON file of a report.", show_default=False),
-    ] = None,
+    report: Annotated[Path | None, typer.Argument(metavar="EVIDENCE.json", help="JSON file of a report.")] = None,
     key: Annotated[
         Path, typer.Option("--key", metavar="FILE", help="Your private signing key.", show_default=False)
     ] = Path("signing.key"),
     new: Annotated[bool, typer.Option("--new-key", help="Create a new key in the file that --key names.")] = False,
     name: Annotated[
-        str,
-        typer.Option(
-            "--name", help="Name of the signer. Defaults to the signer that the report names.", show_default=False
-        ),
+        str, typer.Option("--name", help="Name of the signer. Defaults to the signer that the report names.")
     ] = "",
     as_json: AsJson = False,
 ) -> None:
@@ -35,8 +31,6 @@ def sign(
     Writes EVIDENCE.json.sig next to the report. 'hushtable verify --evidence EVIDENCE.json' checks it. Give your key's
     fingerprint to those who check the signature, and the key itself to nobody.
     """
-    from hushtable.cli.output import deliver, put
-    from hushtable.errors import UsageError
     from hushtable.report.signature import new_key, sign_report, signature_path
 
     if report is None and not new:

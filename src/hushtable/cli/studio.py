@@ -2,23 +2,26 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from hushtable.cli.options import AsJson
+from hushtable.cli.output import console, print_json, put
+from hushtable.errors import UsageError
 
 
 def studio(
     data: Annotated[
-        Path | None, typer.Argument(metavar="[DATA]", help="Table to start a project with.", show_default=False)
+        Path | None, typer.Argument(metavar="[DATA]", help="Table to start a project with.")
     ] = None,
     host: Annotated[
         str,
         typer.Option(
             "--host", metavar="ADDRESS", help="Address to listen on. Any address other than loopback needs --token."
-        ),
+        )
     ] = "127.0.0.1",
     port: Annotated[
         int | None,
@@ -26,14 +29,13 @@ def studio(
             "--port",
             min=0,
             max=65535,
-            help="Port. Defaults to the first free port from 8080 on; 0 uses any free port.",
-            show_default=False,
-        ),
+            help="Port. Defaults to the first free port from 8080 on; 0 uses any free port."
+        )
     ] = None,
     token: Annotated[
         str | None,
         typer.Option("--token", metavar="SECRET", envvar="HUSHTABLE_STUDIO_TOKEN",
-                     help="Secret that opens the studio. Defaults to a random one.", show_default=False),
+                     help="Secret that opens the studio. Defaults to a random one.")
     ] = None,
     no_browser: Annotated[bool, typer.Option("--no-browser", help="Do not open a browser.")] = False,
     as_json: AsJson = False,
@@ -44,10 +46,6 @@ def studio(
     data folder. Ctrl-C ends it.
     """
     import importlib.util
-    import sys
-
-    from hushtable.cli.output import console, print_json, put
-    from hushtable.errors import UsageError
 
     # pages import it when they are asked for, and what it builds on may be there without it
     if importlib.util.find_spec("nicegui") is None:

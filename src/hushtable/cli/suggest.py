@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from shlex import quote
 from typing import TYPE_CHECKING, Annotated
@@ -9,6 +10,9 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from hushtable.cli.options import AsJson
+from hushtable.cli.output import deliver, grid, put
+from hushtable.errors import OutputError
+from hushtable.io.figures import number
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -17,24 +21,13 @@ if TYPE_CHECKING:
 
 
 def suggest(
-    folder: Annotated[
-        Path, typer.Argument(metavar="COMPARISON_DIR", help="Folder that 'compare' wrote.", show_default=False)
-    ],
-    minimise: Annotated[
-        str | None,
-        typer.Option("--minimise", metavar="NAME", help="Measure to minimize.", show_default=False),
-    ] = None,
-    maximise: Annotated[
-        str | None,
-        typer.Option("--maximise", metavar="NAME", help="Measure to maximize.", show_default=False),
-    ] = None,
+    folder: Annotated[Path, typer.Argument(metavar="COMPARISON_DIR", help="Folder that 'compare' wrote.")],
+    minimise: Annotated[str | None, typer.Option("--minimise", metavar="NAME", help="Measure to minimize.")] = None,
+    maximise: Annotated[str | None, typer.Option("--maximise", metavar="NAME", help="Measure to maximize.")] = None,
     where: Annotated[
         list[str] | None,
         typer.Option(
-            "--where",
-            metavar="CONDITION",
-            help="Condition, for example 'prosecutor <= 0.09'. May be repeated.",
-            show_default=False,
+            "--where", metavar="CONDITION", help="Condition, for example 'prosecutor <= 0.09'. May be repeated."
         ),
     ] = None,
     output: Annotated[Path, typer.Option("--output", "-o", metavar="FILE", help="File for the policy.")] = Path(
@@ -47,11 +40,7 @@ def suggest(
 
     Exits with 3 if none does, and names the closest.
     """
-    import os
-
-    from hushtable.cli.output import deliver
     from hushtable.comparison.outcomes import load_outcomes
-    from hushtable.errors import OutputError
     from hushtable.io.atomic import atomic_write_text
 
     found = load_outcomes(folder).suggest(minimise, where or [], maximise=maximise)
@@ -73,9 +62,6 @@ def suggest(
 
 
 def _text(to: Console, found: Suggestion, output: Path) -> None:
-    from hushtable.cli.output import grid, put
-    from hushtable.io.figures import number
-
     conditions = " and ".join(map(str, found.conditions))
     put(
         to,

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from hushtable import registry
 from hushtable.cli.output import grid, put
 from hushtable.errors import counted
 from hushtable.io.figures import number, share
@@ -61,7 +62,6 @@ def print_models(to: Console, models: Sequence[Mapping[str, Any]]) -> None:
 
 def print_measures(to: Console, measures: Mapping[str, float]) -> None:
     """Print measures with their meaning and the better direction."""
-    from hushtable import registry
     from hushtable.about import describe
 
     rows = []

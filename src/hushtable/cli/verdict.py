@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from hushtable.cli.options import AsJson, Data, Files, ReleaseFolder
+from hushtable.cli.output import bullet, deliver, put
 from hushtable.errors import counted
 
 if TYPE_CHECKING:
@@ -23,7 +24,6 @@ def verdict(folder: ReleaseFolder, data: Data, files: Files = None, as_json: AsJ
     To find out, the policy is run without each quasi-identifier and each model, on a sample if the table is large.
     """
     from hushtable.cli.opening import opened
-    from hushtable.cli.output import deliver
     from hushtable.engines.verdict import verdict_of
 
     with opened(folder, data, files) as (release, progress):
@@ -33,8 +33,6 @@ def verdict(folder: ReleaseFolder, data: Data, files: Files = None, as_json: AsJ
 
 def print_verdict(to: Console, found: Verdict) -> None:
     """Print a verdict and its price list."""
-    from hushtable.cli.output import bullet, put
-
     put(to, found.words, style=_STYLES[found.grade])
     if not found.changes:
         if found.tried:
@@ -51,8 +49,6 @@ def print_verdict(to: Console, found: Verdict) -> None:
 
 def print_cautions(to: Console, found: Sequence[Caution]) -> None:
     """Print what users should know before they publish."""
-    from hushtable.cli.output import bullet, put
-
     if found:
         put(to, "Before you publish:", style="bold yellow")
         for caution in found:

@@ -9,10 +9,13 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from hushtable.cli.linked import refuse_given, verify_folder
 from hushtable.cli.options import AsJson, Original, Schema, SqlTable, no_schema
-from hushtable.errors import DataError, UsageError
+from hushtable.cli.output import deliver, put
+from hushtable.cli.progress import progress_bar, waiting
+from hushtable.errors import DataError, UsageError, counted
 from hushtable.io.secret import SECRET
-from hushtable.io.urls import Source
+from hushtable.io.urls import Source, shown, source_of
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -21,13 +24,8 @@ if TYPE_CHECKING:
     from hushtable.policy.policy import Policy
     from hushtable.release.verify import Verification
 
-_Published = Annotated[
-    str,
-    typer.Argument(metavar="RELEASE_FILE", help="The published table: a file or an address.", show_default=False),
-]
-_Promised = Annotated[
-    Path, typer.Option("--policy", "-p", metavar="POLICY", help="The promised policy (YAML).", show_default=False)
-]
+_Published = Annotated[str, typer.Argument(metavar="RELEASE_FILE", help="The published table: a file or an address.")]
+_Promised = Annotated[Path, typer.Option("--policy", "-p", metavar="POLICY", help="The promised policy (YAML).")]
 _Evidence = Annotated[
     Path | None,
     typer.Option(
@@ -35,7 +33,6 @@ _Evidence = Annotated[
         metavar="FILE",
         help="release.json, or the JSON file of a report, to check files and signature too. Defaults to the "
         "release.json next to the table.",
-        show_default=False,
     ),
 ]
 _Companion = Annotated[
@@ -44,7 +41,6 @@ _Companion = Annotated[
         "--companion",
         metavar="DIR",
         help="Private companion of the release. Defaults to the folder RELEASE_DIR.private next to it.",
-        show_default=False,
     ),
 ]
 _Rerun = Annotated[
@@ -72,15 +68,10 @@ def verify(
     RELEASE_FILE is the folder of the release or a database, and the published tables suffice.
     """
     from hushtable import api
-    from hushtable.cli.output import deliver
-    from hushtable.cli.progress import waiting
-    from hushtable.io.urls import shown, source_of
     from hushtable.policy.files import is_linked, load_policy
     from hushtable.report.checking import check_report, is_report
 
     if is_linked(policy_file):
-        from hushtable.cli.linked import refuse_given, verify_folder
-
         refuse_given({"companion": companion, "table": table, "data": data or None, "rerun": rerun or None})
         verify_folder(published, policy_file, schema, evidence, as_json=as_json)
         return
@@ -103,9 +94,7 @@ def verify(
 
 
 def _print(to: Console, found: Mapping[str, Any]) -> None:
-    from hushtable.cli.output import put
     from hushtable.cli.summary import print_models
-    from hushtable.errors import counted
 
     rows, classes = found["rows"], found["classes"]
     put(to, f"{found['file']}: {counted(rows, 'row', 'rows')} in "
@@ -135,7 +124,6 @@ def run_again(published: Source, policy: Policy, data: Sequence[Source]) -> Veri
         If the result is not the published table byte for byte.
     """
     from hushtable.api import run_plan
-    from hushtable.cli.progress import progress_bar
     from hushtable.io.sources import is_address, read_tables
     from hushtable.release.companion import stored_coins
 

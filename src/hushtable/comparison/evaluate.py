@@ -12,6 +12,7 @@ from typing import Any
 
 import pyarrow as pa
 
+from hushtable import registry
 from hushtable.algorithms.base import Progress
 from hushtable.api import anonymize
 from hushtable.comparison.grid import Setting
@@ -72,8 +73,6 @@ class Wanted:
         UsageError
             If a name or a parameter is unknown.
         """
-        from hushtable import registry
-
         named = dict([_named(entry, registry.measures) for entry in measures])
         exposed = {"prosecutor": {}, **dict([_named(entry, registry.risks) for entry in risks])}
         return cls(tuple(named.items()), tuple(exposed.items()))
@@ -86,8 +85,6 @@ class Wanted:
         >>> Wanted.of().including("journalist", "accuracy-drop", "ncp").as_data()
         {'measures': [{'accuracy': {}}], 'risks': [{'prosecutor': {}}, {'journalist': {}}]}
         """
-        from hushtable import registry
-
         named, exposed = dict(self.measures), dict(self.risks)
         for name in names:
             measure = ACCURACY if name in (DROP, ORIGINAL) else name

@@ -21,7 +21,7 @@ from hushtable.errors import DataError, UsageError, counted, did_you_mean
 from hushtable.io.atomic import atomic_file, atomic_write_text
 from hushtable.io.files import write_table
 from hushtable.io.grids import html_grid, text_grid
-from hushtable.io.plots import COLOURS
+from hushtable.io.plots import COLOURS, new_axes
 from hushtable.params import typed
 from hushtable.registry import measures, models
 
@@ -73,10 +73,6 @@ class Outcomes:
         ----------
         ax : matplotlib axes, optional
             Defaults to the axes of a new figure.
-
-        Returns
-        -------
-        matplotlib axes
 
         Raises
         ------
@@ -265,8 +261,6 @@ def draw(outcomes: Outcomes, path: Path) -> None:
 
 def plot(outcomes: Outcomes, ax: Axes | None = None) -> Axes:
     """Draw the rows with a release into axes, new ones by default, and return them."""
-    from hushtable.io.plots import new_axes
-
     points = _points(outcomes)
     if not points:
         raise UsageError("No setting produced a release, so there is no chart to draw.", code="no-release")

@@ -250,7 +250,6 @@ def _cuts(coded: Coded, shown: IntArray) -> FloatArray:
 
     Parameters
     ----------
-    coded : Coded
     shown : int64 array
         The published codes, ascending.
     """

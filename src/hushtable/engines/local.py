@@ -14,6 +14,7 @@ from hushtable.arrays import IntArray
 from hushtable.engines.release import Release
 from hushtable.errors import NotFound
 from hushtable.models.base import Monotone
+from hushtable.release.bucket import publish_buckets
 from hushtable.release.judge import judge
 from hushtable.release.origin import Made
 from hushtable.release.plan import Plan
@@ -22,7 +23,7 @@ from hushtable.release.recode import Recoded
 from hushtable.release.settle import group_and_recode
 from hushtable.release.verify import check_unlinked
 from hushtable.table.coins import policy_digest
-from hushtable.table.encode import encode
+from hushtable.table.encode import check_inferred_kinds, encode
 from hushtable.table.encoded import EncodedTable
 
 
@@ -123,8 +124,6 @@ def kept_rows(problem: Problem, plan: Plan, recoded: Recoded) -> IntArray:
             hint="Relax a parameter, or lower the suppression limit.",
         )
     if len(kept) < problem.table.n_sample:
-        from hushtable.table.encode import check_inferred_kinds
-
         check_inferred_kinds(problem.table, plan.table, kept)
     return kept
 
@@ -138,8 +137,6 @@ def finish(
     report(1.0, "publishing")
     value_rows = None
     if recoded.buckets is not None:
-        from hushtable.release.bucket import publish_buckets
-
         published, rows, value_rows = publish_buckets(table, recoded.buckets, plan.table, kept)
     elif recoded.numbers is not None:
         from hushtable.release.numbered import publish_numbered

@@ -82,7 +82,6 @@ def hierarchy_data(hierarchy: Hierarchy, base_dir: Path | None = None) -> Any:
 
     Parameters
     ----------
-    hierarchy : Hierarchy
     base_dir : Path, optional
         File names inside this folder are written relative to it.
 

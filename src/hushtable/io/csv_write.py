@@ -33,9 +33,7 @@ def write_csv(table: pa.Table, out: Writer, *, delimiter: str = ",") -> None:
 
     Parameters
     ----------
-    table : pyarrow.Table
     out : binary file
-    delimiter : str
 
     Examples
     --------

@@ -39,7 +39,6 @@ def read_excel(
 
     Parameters
     ----------
-    path : path
     columns : sequence of str, optional
         Return only these, in this order.
     sheet : str, optional

@@ -14,7 +14,6 @@ def check_names(names: Iterable[Any], where: str) -> list[str]:
 
     Parameters
     ----------
-    names : iterable
     where : str
         The subject of the error sentence: ``"The table"``.
 

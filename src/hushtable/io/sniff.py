@@ -18,7 +18,7 @@ from typing import IO
 
 import pyarrow as pa
 
-from hushtable.errors import DataError
+from hushtable.errors import DataError, counted
 from hushtable.io.names import check_names
 
 DELIMITERS: dict[str, str] = {",": "comma", ";": "semicolon", "\t": "tab", "|": "bar"}
@@ -38,7 +38,6 @@ class CsvHead:
     ----------
     names : tuple of str
         Column names as in the file.
-    delimiter : str
     skip : int
         Empty lines before the header.
     rows : bool
@@ -83,7 +82,6 @@ def read_head(path: Path, delimiter: str | None) -> CsvHead:
 
     Parameters
     ----------
-    path : Path
     delimiter : str, optional
         Defaults to the one detected: comma, semicolon, tab or bar.
 
@@ -251,7 +249,7 @@ def diagnose(path: Path, head: CsvHead) -> DataError:
             for record in reader:
                 if record and len(record) != width:
                     return DataError(
-                        f"Line {start} of {where[0].lower()}{where[1:]} has {_count(len(record))}, "
+                        f"Line {start} of {where[0].lower()}{where[1:]} has {counted(len(record), 'field', 'fields')}, "
                         f"but the header has {width}.",
                         code="ragged-rows",
                         hint="Quote fields that contain the delimiter, or remove the extra delimiter."
@@ -266,7 +264,3 @@ def diagnose(path: Path, head: CsvHead) -> DataError:
             hint="Look for a quotation mark that is not closed.",
         )
     return DataError(f"{where} cannot be read as CSV.", code="csv", hint="Check its quotation marks.")
-
-
-def _count(fields: int) -> str:
-    return "1 field" if fields == 1 else f"{fields} fields"

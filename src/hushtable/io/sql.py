@@ -12,7 +12,7 @@ from hushtable.errors import DataError, UsageError
 from hushtable.io.batches import rebatch
 from hushtable.io.layout import Rows
 from hushtable.io.names import check_names
-from hushtable.io.sql_base import Database, TableKeys, Written
+from hushtable.io.sql_base import Database, TableKeys, Written, exists_error
 from hushtable.io.sql_place import SqlPlace
 from hushtable.io.urls import Source, Url, is_url, source_of
 from hushtable.params import typed
@@ -269,8 +269,6 @@ def writing_sql(tables: Sequence[tuple[SqlPlace, pa.Table | Rows]], *, overwrite
 
 def check_sql_target(place: SqlPlace, *, overwrite: bool) -> None:
     """Refuse a table that exists, or a database that cannot be reached or written, before any work."""
-    from hushtable.io.sql_base import exists_error
-
     database = database_at(place)
     database.check_writable(place.named())
     if database.exists(place) and not overwrite:

@@ -5,14 +5,14 @@ from __future__ import annotations
 import importlib
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 from types import ModuleType
-from typing import Any
+from typing import Any, ClassVar
 
 import pyarrow as pa
 
-from hushtable.errors import DataError, OutputError, UsageError
+from hushtable.errors import DataError, HushtableError, OutputError, UsageError
 from hushtable.io.layout import Rows
 from hushtable.io.names import check_names, select_names
 from hushtable.io.sql_place import SqlPlace
@@ -48,6 +48,29 @@ class TableKeys:
 class Database(ABC):
     """One kind of database. Its errors never contain a password or a value of a table."""
 
+    remedy: ClassVar[str]
+    """what to do if a query fails"""
+
+    @abstractmethod
+    def errors(self) -> tuple[type[Exception], ...]:
+        """Return the driver's exceptions, whose messages may quote rows."""
+
+    @abstractmethod
+    def reason(self, error: Exception) -> str:
+        """Say in our own words what the driver reports."""
+
+    @contextmanager
+    def worded(self, place: SqlPlace) -> Iterator[None]:
+        """Report the driver's errors in our own words."""
+        try:
+            yield
+        except HushtableError:
+            raise
+        except self.errors() as error:
+            raise DataError(
+                f"{str(place)!r} cannot be read: {self.reason(error)}.", code="query-failed", hint=self.remedy
+            ) from None
+
     def batches(self, place: SqlPlace, columns: Sequence[str] | None, rows: int) -> Iterator[pa.RecordBatch]:
         """Yield a table, or the result of a query, in batches of limited size; types are kept."""
         with self.reading(place) as session:
@@ -57,21 +80,47 @@ class Database(ABC):
     def reading(self, place: SqlPlace) -> AbstractContextManager[Any]:
         """Open a read-only session in which all tables are from one snapshot."""
 
-    @abstractmethod
     def rows(self, session: Any, place: SqlPlace, columns: Sequence[str] | None, rows: int) -> Iterator[pa.RecordBatch]:
-        """Yield the batches of a table in an open session."""
+        """Yield the batches of a table in an open session; an empty table is an error."""
+        batch = None
+        for batch in self.answer(session, place, columns, max(rows, 1)):
+            yield as_text_dictionaries(batch)
+        if batch is None:
+            raise no_rows(place)
+
+    @abstractmethod
+    def answer(
+        self, session: Any, place: SqlPlace, columns: Sequence[str] | None, rows: int
+    ) -> Iterator[pa.RecordBatch]:
+        """Yield batches that have rows."""
+
+    def fetched(self, place: SqlPlace, cursor: Any, rows: int) -> Iterator[list[tuple[Any, ...]]]:
+        """Yield the rows of a cursor, some at a time."""
+        while True:
+            with self.worded(place):
+                some = cursor.fetchmany(rows)
+            if not some:
+                return
+            yield some
 
     @abstractmethod
     def keys(self, place: SqlPlace) -> dict[str, TableKeys]:
         """Return the tables of a schema with their primary and foreign keys."""
 
-    @abstractmethod
     def names(self, place: SqlPlace) -> list[str]:
-        """Return the names of its columns."""
+        """Return the names of its columns, without reading rows."""
+        with self.reading(place) as session, self.worded(place):
+            return self.names_in(session, place)
 
     @abstractmethod
+    def names_in(self, session: Any, place: SqlPlace) -> list[str]:
+        """Return the names of its columns in an open session."""
+
     def count(self, place: SqlPlace, most: int) -> int:
         """Return the number of rows, or ``most`` if there are more."""
+        text = f"SELECT count(*) FROM (SELECT 1 FROM {place.relation()} LIMIT {most}) AS {quoted('some')}"
+        with self.reading(place) as session, self.worded(place):
+            return int(session.execute(text).fetchall()[0][0])
 
     def answering(self, place: SqlPlace) -> AbstractContextManager[Ask]:
         """Yield a function that runs several SELECTs on one snapshot, so that the database does the counting."""
@@ -81,9 +130,14 @@ class Database(ABC):
         """Return SQL for text without surrounding spaces, with composed letters (NFC)."""
         raise NotImplementedError
 
-    @abstractmethod
     def exists(self, place: SqlPlace) -> bool:
         """Whether there is already a table (or view) of that name."""
+        with self.reading(place) as session, self.worded(place):
+            return self.exists_in(session, place)
+
+    @abstractmethod
+    def exists_in(self, session: Any, place: SqlPlace) -> bool:
+        """Whether an open session finds a table of that name."""
 
     @abstractmethod
     def check_writable(self, place: SqlPlace) -> None:
@@ -146,11 +200,6 @@ def select_text(place: SqlPlace, names: Sequence[str], columns: Sequence[str] | 
     where = f"{str(place)!r}"
     wanted = select_names(check_names(names, where), columns, where)
     return f"SELECT {', '.join(quoted(name) for name in wanted)} FROM {place.relation()}"
-
-
-def count_text(place: SqlPlace, most: int) -> str:
-    """Return the SELECT that counts the rows of a place, but not beyond ``most``."""
-    return f"SELECT count(*) FROM (SELECT 1 FROM {place.relation()} LIMIT {most}) AS {quoted('some')}"
 
 
 def no_rows(place: SqlPlace) -> DataError:

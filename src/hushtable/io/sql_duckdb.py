@@ -13,24 +13,20 @@ from typing import Any
 
 import pyarrow as pa
 
-from hushtable.errors import DataError, HushtableError, PrivacyLeakWarning, UsageError
+from hushtable.errors import DataError, PrivacyLeakWarning, UsageError
 from hushtable.io.dictionaries import decode
 from hushtable.io.layout import Rows
 from hushtable.io.names import check_names
 from hushtable.io.sql_base import (
     Ask,
-    Database,
     TableKeys,
     Written,
-    as_text_dictionaries,
-    count_text,
     driver,
     exists_error,
     keys_of,
-    no_rows,
     select_text,
 )
-from hushtable.io.sql_file import check_file, check_writable_file, failed_write, new_file
+from hushtable.io.sql_file import FileDatabase, check_file, failed_write, new_file
 from hushtable.io.sql_place import SqlPlace
 from hushtable.io.sql_text import quoted
 from hushtable.io.temporary import held_temporary
@@ -41,8 +37,19 @@ _CONFIG = {"autoinstall_known_extensions": "false"}
 # it would be drawn on stdout, within other output
 _QUIET = "SET enable_progress_bar = false"
 
+_KINDS = {
+    "CatalogException": "there is no such table, view or function",
+    "BinderException": "there is no such column, or types do not match",
+    "ParserException": "the syntax is not DuckDB's",
+    "IOException": "the file cannot be used",
+    "ConversionException": "a value cannot be converted to the requested type",
+    "OutOfMemoryException": "there is not enough memory",
+    "PermissionException": "it is not allowed",
+    "TransactionException": "another transaction blocks it, or the disk is full",
+}
 
-class DuckDatabase(Database):
+
+class DuckDatabase(FileDatabase):
     """A DuckDB file.
 
     Examples
@@ -57,30 +64,37 @@ class DuckDatabase(Database):
     [{'a': [1, 2]}]
     """
 
-    def rows(self, session: Any, place: SqlPlace, columns: Sequence[str] | None, rows: int) -> Iterator[pa.RecordBatch]:
+    remedy = "Check the names of table and columns; messages never show values that cannot be converted."
+
+    def errors(self) -> tuple[type[Exception], ...]:
+        """Those of Arrow too, which reads the answers."""
+        return (driver("duckdb", "Reading DuckDB").Error, pa.ArrowException, RuntimeError, OSError)
+
+    def reason(self, error: Exception) -> str:
+        """Go by the kind of error."""
+        return _KINDS.get(type(error).__name__, "the database reports an error")
+
+    def answer(
+        self, session: Any, place: SqlPlace, columns: Sequence[str] | None, rows: int
+    ) -> Iterator[pa.RecordBatch]:
         """Let DuckDB make the batches."""
-        empty = True
-        with _said(place):
-            names = _names(session, place)
-            relation = session.sql(select_text(place, names, columns))
+        with self.worded(place):
+            relation = session.sql(select_text(place, self.names_in(session, place), columns))
             # the older name is that of DuckDB 1
             reader = getattr(relation, "to_arrow_reader", None) or relation.fetch_arrow_reader
-            answer = reader(max(rows, 1))
+            answer = reader(rows)
         while True:
-            with _said(place):
+            with self.worded(place):
                 batch = next(answer, None)
             if batch is None:
-                break
+                return
             if batch.num_rows:
-                empty = False
-                yield as_text_dictionaries(batch)
-        if empty:
-            raise no_rows(place)
+                yield batch
 
     def keys(self, place: SqlPlace) -> dict[str, TableKeys]:
         """Query DuckDB's constraints."""
         schema = "main" if place.schema is None else place.schema
-        with self.reading(place) as session, _said(place):
+        with self.reading(place) as session, self.worded(place):
             where = "database_name = current_database() AND lower(schema_name) = lower(?)"
             tables = session.execute(f"SELECT table_name FROM duckdb_tables() WHERE {where}", [schema]).fetchall()
             found = session.execute(
@@ -91,15 +105,12 @@ class DuckDatabase(Database):
             ).fetchall()
         return keys_of((name for (name,) in tables), found)
 
-    def names(self, place: SqlPlace) -> list[str]:
-        """Request no rows."""
-        with self.reading(place) as session, _said(place):
-            return _names(session, place)
-
-    def count(self, place: SqlPlace, most: int) -> int:
-        """Let the database count."""
-        with self.reading(place) as session, _said(place):
-            return int(session.sql(count_text(place, most)).fetchall()[0][0])
+    def names_in(self, session: Any, place: SqlPlace) -> list[str]:
+        """Describe a query: as a subquery, it would silently rename a column that occurs twice."""
+        if place.query is None:
+            return list(session.sql(f"SELECT * FROM {place.relation()} LIMIT 0").columns)
+        described = session.execute(f"DESCRIBE {place.query}").fetchall()
+        return check_names([row[0] for row in described], "The query's answer")
 
     @contextmanager
     def answering(self, place: SqlPlace) -> Iterator[Ask]:
@@ -107,7 +118,7 @@ class DuckDatabase(Database):
         with self.reading(place) as session:
 
             def ask(text: str) -> pa.Table:
-                with _said(place):
+                with self.worded(place):
                     return session.sql(text).to_arrow_table()
 
             yield ask
@@ -116,16 +127,9 @@ class DuckDatabase(Database):
         """Trim and compose with DuckDB's functions."""
         return f"nfc_normalize(trim({text}, '{spaces}'))"
 
-    def exists(self, place: SqlPlace) -> bool:
-        """Look up the name; a missing file has no tables."""
-        if not place.path.exists():
-            return False
-        with self.reading(place) as session, _said(place):
-            return _exists(session, place)
-
-    def check_writable(self, place: SqlPlace) -> None:
-        """Check the file and its folder."""
-        check_writable_file(place.path)
+    def exists_in(self, session: Any, place: SqlPlace) -> bool:
+        """Query the catalog."""
+        return _exists(session, place)
 
     @contextmanager
     def writing(self, tables: Written, *, overwrite: bool) -> Iterator[None]:
@@ -140,7 +144,7 @@ class DuckDatabase(Database):
                     yield
                     session.commit()
             except duckdb.Error as error:
-                raise failed_write(tables[0][0], _kind(error)) from None
+                raise failed_write(tables[0][0], self.reason(error)) from None
             if any(replaced):
                 _rewrite(path)
 
@@ -155,7 +159,7 @@ class DuckDatabase(Database):
             session = duckdb.connect(str(place.path), read_only=True, config=_CONFIG)
         except duckdb.Error as error:
             raise DataError(
-                f"{str(place)!r} cannot be opened: {_kind(error)}.",
+                f"{str(place)!r} cannot be opened: {self.reason(error)}.",
                 code="no-database",
                 hint="It may be open for writing elsewhere, of a newer version of DuckDB, or not a DuckDB file.",
             ) from None
@@ -164,14 +168,6 @@ class DuckDatabase(Database):
             session.execute("SET TimeZone = 'UTC'")
             session.execute(_QUIET)
             yield session
-
-
-def _names(session: Any, place: SqlPlace) -> list[str]:
-    """The columns' names; a subquery would silently rename one that occurs twice."""
-    if place.query is None:
-        return list(session.sql(f"SELECT * FROM {place.relation()} LIMIT 0").columns)
-    described = session.execute(f"DESCRIBE {place.query}").fetchall()
-    return check_names([row[0] for row in described], "The query's answer")
 
 
 def _check_one_select(query: str) -> None:
@@ -237,33 +233,3 @@ def _exists(session: Any, place: SqlPlace, kind: str = "%") -> bool:
         names,
     ).fetchall()
     return bool(found[0][0])
-
-
-@contextmanager
-def _said(place: SqlPlace) -> Iterator[None]:
-    """DuckDB's message, without quoted rows."""
-    duckdb = driver("duckdb", "Reading DuckDB")
-    try:
-        yield
-    except HushtableError:
-        raise
-    except (duckdb.Error, pa.ArrowException, RuntimeError, OSError) as error:
-        raise DataError(
-            f"{str(place)!r} cannot be read: {_kind(error)}.",
-            code="query-failed",
-            hint="Check the names of table and columns; messages never show values that cannot be converted.",
-        ) from None
-
-
-def _kind(error: Exception) -> str:
-    words = {
-        "CatalogException": "there is no such table, view or function",
-        "BinderException": "there is no such column, or types do not match",
-        "ParserException": "the syntax is not DuckDB's",
-        "IOException": "the file cannot be used",
-        "ConversionException": "a value cannot be converted to the requested type",
-        "OutOfMemoryException": "there is not enough memory",
-        "PermissionException": "it is not allowed",
-        "TransactionException": "another transaction blocks it, or the disk is full",
-    }
-    return words.get(type(error).__name__, "the database reports an error")

@@ -8,7 +8,20 @@ from pathlib import Path
 
 from hushtable.errors import DataError, OutputError
 from hushtable.io.atomic import check_access
+from hushtable.io.sql_base import Database
 from hushtable.io.sql_place import SqlPlace
+
+
+class FileDatabase(Database):
+    """A kind of database that is one file."""
+
+    def exists(self, place: SqlPlace) -> bool:
+        """Look up the name; a missing file has no tables."""
+        return place.path.exists() and super().exists(place)
+
+    def check_writable(self, place: SqlPlace) -> None:
+        """Check the file and its folder."""
+        check_writable_file(place.path)
 
 
 def check_file(place: SqlPlace) -> None:

@@ -11,7 +11,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from hushtable.errors import DataError, HushtableError, OutputError
+from hushtable.errors import DataError, OutputError
 from hushtable.io.dictionaries import decode, value_type
 from hushtable.io.layout import Rows
 from hushtable.io.names import check_names
@@ -22,12 +22,9 @@ from hushtable.io.sql_base import (
     Database,
     TableKeys,
     Written,
-    as_text_dictionaries,
-    count_text,
     driver,
     exists_error,
     keys_of,
-    no_rows,
     select_text,
 )
 from hushtable.io.sql_file import failed_write
@@ -49,29 +46,43 @@ _PATIENCE = "10"
 class PostgresDatabase(Database):
     """A PostgreSQL server. The address supports the options of libpq: ``host``, ``port``, ``sslmode`` and so on."""
 
+    remedy = "Check the table and the query; values that cannot be converted can be read with a CAST to text."
+
+    def errors(self) -> tuple[type[Exception], ...]:
+        """Those of the driver."""
+        return (driver("psycopg", "PostgreSQL").Error,)
+
+    def reason(self, error: Exception) -> str:
+        """Return the server's reason by its code: its own message can quote a row."""
+        state = getattr(error, "sqlstate", None) or ""
+        if not state and type(error).__name__ == "DataError":
+            return "a date or time is infinite, before year 1 or after 9999"
+        classes = {
+            "08": "the connection broke",
+            "22": "a value does not fit its type",
+            "57": "the server is shutting down",
+        }
+        if not state and type(error).__name__ == "OperationalError":
+            return classes["08"]
+        return _STATES.get(state) or classes.get(state[:2]) or f"the server reports error {state or 'without a code'}"
+
     def reading(self, place: SqlPlace) -> AbstractContextManager[Any]:
         """Begin a transaction on one snapshot."""
         return self._session(place, reading=True)
 
-    def rows(self, session: Any, place: SqlPlace, columns: Sequence[str] | None, rows: int) -> Iterator[pa.RecordBatch]:
+    def answer(
+        self, session: Any, place: SqlPlace, columns: Sequence[str] | None, rows: int
+    ) -> Iterator[pa.RecordBatch]:
         """Read with a cursor; the server keeps the remaining rows."""
-        with session.cursor(name="hushtable") as answer:
-            with _said(place):
-                text = select_text(place, _names(session, place), columns)
+        with session.cursor(name="hushtable") as cursor:
+            with self.worded(place):
+                text = select_text(place, self.names_in(session, place), columns)
                 found = _columns(session, f"(\n{text}\n) AS {quoted('asked')}")
-                answer.execute(text)
-            empty = True
-            while True:
-                with _said(place):
-                    some = answer.fetchmany(max(rows, 1))
-                if not some:
-                    break
-                empty = False
+                cursor.execute(text)
+            for some in self.fetched(place, cursor, rows):
                 cells = zip(*some, strict=True)
                 arrays = [read_pg_column(column, list(values)) for column, values in zip(found, cells, strict=True)]
-                yield as_text_dictionaries(pa.RecordBatch.from_arrays(arrays, names=[c.name for c in found]))
-            if empty:
-                raise no_rows(place)
+                yield pa.RecordBatch.from_arrays(arrays, names=[c.name for c in found])
 
     def keys(self, place: SqlPlace) -> dict[str, TableKeys]:
         """Ask the catalogue."""
@@ -81,7 +92,7 @@ class PostgresDatabase(Database):
             "(SELECT array_agg(a.attname::text ORDER BY k.n) FROM unnest(c.{0}) WITH ORDINALITY k(attnum, n) "
             "JOIN pg_catalog.pg_attribute a ON a.attrelid = c.{1} AND a.attnum = k.attnum)"
         )
-        with self.reading(place) as session, _said(place):
+        with self.reading(place) as session, self.worded(place):
             tables = session.execute(
                 "SELECT t.relname::text FROM pg_catalog.pg_class t JOIN pg_catalog.pg_namespace n ON n.oid = "
                 f"t.relnamespace WHERE t.relkind IN ('r', 'p') AND n.nspname = {schema}", names,
@@ -96,23 +107,18 @@ class PostgresDatabase(Database):
             ).fetchall()  # fmt: skip
         return keys_of((name for (name,) in tables), found)
 
-    def names(self, place: SqlPlace) -> list[str]:
+    def names_in(self, session: Any, place: SqlPlace) -> list[str]:
         """Request no rows."""
-        with self._session(place, reading=True) as session, _said(place):
-            return _names(session, place)
-
-    def count(self, place: SqlPlace, most: int) -> int:
-        """Let the server count."""
-        with self._session(place, reading=True) as session, _said(place):
-            return int(session.execute(count_text(place, most)).fetchone()[0])
+        described = session.execute(f"SELECT * FROM {place.relation()} LIMIT 0").description
+        return check_names([c.name for c in described], f"{str(place)!r}")
 
     @contextmanager
     def answering(self, place: SqlPlace) -> Iterator[Ask]:
         """All results are from the same snapshot."""
-        with self._session(place, reading=True) as session:
+        with self.reading(place) as session:
 
             def ask(text: str) -> pa.Table:
-                with _said(place):
+                with self.worded(place):
                     answer = session.execute(text)
                     found = [_answered(session, text, c) for c in answer.description]
                     rows = answer.fetchall()
@@ -126,16 +132,15 @@ class PostgresDatabase(Database):
         """Trim and compose with the server's functions."""
         return f"normalize(btrim({text}, '{spaces}'))"
 
-    def exists(self, place: SqlPlace) -> bool:
+    def exists_in(self, session: Any, place: SqlPlace) -> bool:
         """Look up the name where an unqualified table would be created."""
-        with self._session(place, reading=True) as session, _said(place):
-            return _exists(session, place)
+        return _exists(session, place)
 
     def check_writable(self, place: SqlPlace) -> None:
         """Check that the user may create tables in the schema, and replace an existing one."""
         schema = "current_schema()" if place.schema is None else "%s::text"
         names = [] if place.schema is None else [place.schema]
-        with self._session(place, reading=True) as session, _said(place):
+        with self.reading(place) as session, self.worded(place):
             may = session.execute(f"SELECT has_schema_privilege({schema}, 'CREATE')", names).fetchone()[0]
             own = session.execute(
                 "SELECT bool_and(pg_has_role(c.relowner, 'USAGE')) FROM pg_catalog.pg_class c "
@@ -165,7 +170,7 @@ class PostgresDatabase(Database):
                     session.execute(f"ALTER TABLE {temporary} RENAME TO {quoted(place.table or '')}")
                 session.commit()
             except psycopg.Error as error:
-                raise failed_write(first, _kind(error)) from None
+                raise failed_write(first, self.reason(error)) from None
 
     @contextmanager
     def _session(self, place: SqlPlace, *, reading: bool) -> Iterator[Any]:
@@ -182,18 +187,13 @@ class PostgresDatabase(Database):
                 hint="Check host, port, database and user; a password is best kept in ~/.pgpass or PGPASSWORD.",
             ) from None
         with closing(session):
-            with _said(place):
+            with self.worded(place):
                 session.read_only = reading
                 if reading:
                     # one snapshot for the types and the rows
                     session.isolation_level = psycopg.IsolationLevel.REPEATABLE_READ
                 session.execute("SET LOCAL TIME ZONE 'UTC'")
             yield session
-
-
-def _names(session: Any, place: SqlPlace) -> list[str]:
-    described = session.execute(f"SELECT * FROM {place.relation()} LIMIT 0").description
-    return check_names([c.name for c in described], f"{str(place)!r}")
 
 
 def _columns(session: Any, relation: str) -> list[PgColumn]:
@@ -242,21 +242,6 @@ def _exists(session: Any, place: SqlPlace) -> bool:
     return bool(found[0])
 
 
-@contextmanager
-def _said(place: SqlPlace) -> Iterator[None]:
-    psycopg = driver("psycopg", "PostgreSQL")
-    try:
-        yield
-    except HushtableError:
-        raise
-    except psycopg.Error as error:
-        raise DataError(
-            f"{str(place)!r} cannot be read: {_kind(error)}.",
-            code="query-failed",
-            hint="Check the table and the query; values that cannot be converted can be read with a CAST to text.",
-        ) from None
-
-
 _STATES = {
     "42P01": "there is no such table or view",
     "42703": "there is no such column",
@@ -270,17 +255,6 @@ _STATES = {
     "53100": "the server's disk is full",
     "57014": "the server canceled it",
 }
-
-
-def _kind(error: Any) -> str:
-    """The server's reason by its code: its own message can quote a row."""
-    state = getattr(error, "sqlstate", None) or ""
-    if not state and type(error).__name__ == "DataError":
-        return "a date or time is infinite, before year 1 or after 9999"
-    classes = {"08": "the connection broke", "22": "a value does not fit its type", "57": "the server is shutting down"}
-    if not state and type(error).__name__ == "OperationalError":
-        return classes["08"]
-    return _STATES.get(state) or classes.get(state[:2]) or f"the server reports error {state or 'without a code'}"
 
 
 def _refusal(error: Any) -> str:

@@ -10,32 +10,27 @@ from urllib.parse import quote
 
 import pyarrow as pa
 
-from hushtable.errors import DataError, HushtableError
 from hushtable.io.layout import Rows
 from hushtable.io.names import check_names
 from hushtable.io.sql_base import (
     FOREIGN,
     PRIMARY,
-    Database,
     TableKeys,
     Written,
-    as_text_dictionaries,
-    count_text,
     exists_error,
     keys_of,
-    no_rows,
     select_text,
 )
-from hushtable.io.sql_file import check_file, check_writable_file, failed_write, new_file
+from hushtable.io.sql_file import FileDatabase, check_file, failed_write, new_file
 from hushtable.io.sql_place import SqlPlace
-from hushtable.io.sql_sqlite_types import LiteColumn, lite_rows, lite_type, look, read_column
+from hushtable.io.sql_sqlite_types import lite_rows, lite_type, look, read_column
 from hushtable.io.sql_text import quoted
 
 _WRITTEN = 10_000
 """Number of rows to convert to Python values at a time."""
 
 
-class LiteDatabase(Database):
+class LiteDatabase(FileDatabase):
     """A SQLite file.
 
     Examples
@@ -50,28 +45,48 @@ class LiteDatabase(Database):
     [{'a': [True, None]}]
     """
 
-    def rows(self, session: Any, place: SqlPlace, columns: Sequence[str] | None, rows: int) -> Iterator[pa.RecordBatch]:
+    remedy = "Check the table and the query."
+
+    def errors(self) -> tuple[type[Exception], ...]:
+        """Those of Python's own driver."""
+        return (sqlite3.Error, sqlite3.Warning)
+
+    def reason(self, error: Exception) -> str:
+        """Return SQLite's message if it names what was requested, but not if it could quote a row."""
+        text = str(error)
+        if text.startswith("Could not decode"):  # what follows is the cell
+            return "a text is not UTF-8"
+        known = ("no such table", "no such column", "no such function", "database is locked", "file is not a database",
+                 "attempt to write a readonly database", "use DROP VIEW", "disk is full", "disk I/O error")  # fmt: skip
+        said = next((words for words in known if words in text), "")
+        if said == "use DROP VIEW":
+            return "it is a view, which is not replaced"
+        if said:
+            return text if text.startswith("no such") else said
+        if "syntax error" in text:
+            return "the syntax is not SQLite's"
+        return "the database reports an error"
+
+    def answer(
+        self, session: Any, place: SqlPlace, columns: Sequence[str] | None, rows: int
+    ) -> Iterator[pa.RecordBatch]:
         """Find the types that occur, then read, both in one transaction."""
-        with _said(place):
-            declared = _declared(session, place)
-            text = select_text(place, [name for name, _ in declared], columns)
-            types = dict(declared)
-            wanted = list(columns) if columns is not None else [name for name, _ in declared]
-            found = look(session, text, [(name, types[name]) for name in wanted])
+        with self.worded(place):
+            types = dict(_declared(session, place))
+            text = select_text(place, list(types), columns)
+            found = look(session, text, [(name, types[name]) for name in (types if columns is None else columns)])
             if not found:
-                raise no_rows(place)
-            answer = session.execute(text)
-        while True:
-            with _said(place):
-                some = answer.fetchmany(max(rows, 1))
-            if not some:
                 return
-            yield as_text_dictionaries(_batch(found, some))
+            cursor = session.execute(text)
+        for some in self.fetched(place, cursor, rows):
+            cells = zip(*some, strict=True)
+            arrays = [read_column(column, list(values)) for column, values in zip(found, cells, strict=True)]
+            yield pa.RecordBatch.from_arrays(arrays, names=[column.name for column in found])
 
     def keys(self, place: SqlPlace) -> dict[str, TableKeys]:
         """Read the declarations of the tables."""
         found: list[tuple[str, str, Sequence[str], str | None, Sequence[str]]] = []
-        with self.reading(place) as session, _said(place):
+        with self.reading(place) as session, self.worded(place):
             listed = "SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite\\_%' ESCAPE '\\'"
             tables = [str(name) for (name,) in session.execute(listed)]
             for table in tables:
@@ -86,26 +101,13 @@ class LiteDatabase(Database):
                     found.append((table, FOREIGN, [row[2] for row in rows], rows[0][1], to))
         return keys_of(tables, found)
 
-    def names(self, place: SqlPlace) -> list[str]:
+    def names_in(self, session: Any, place: SqlPlace) -> list[str]:
         """Request only the columns."""
-        with self.reading(place) as session, _said(place):
-            return check_names([name for name, _ in _declared(session, place)], f"{str(place)!r}")
+        return check_names([name for name, _ in _declared(session, place)], f"{str(place)!r}")
 
-    def count(self, place: SqlPlace, most: int) -> int:
-        """Let the database count."""
-        with self.reading(place) as session, _said(place):
-            return int(session.execute(count_text(place, most)).fetchone()[0])
-
-    def exists(self, place: SqlPlace) -> bool:
-        """Look up the name; a missing file has no tables."""
-        if not place.path.exists():
-            return False
-        with self.reading(place) as session, _said(place):
-            return _exists(session, place)
-
-    def check_writable(self, place: SqlPlace) -> None:
-        """Check the file and its folder."""
-        check_writable_file(place.path)
+    def exists_in(self, session: Any, place: SqlPlace) -> bool:
+        """Query the catalog."""
+        return _exists(session, place)
 
     @contextmanager
     def writing(self, tables: Written, *, overwrite: bool) -> Iterator[None]:
@@ -121,7 +123,7 @@ class LiteDatabase(Database):
                     yield
                     session.execute("COMMIT")
             except sqlite3.Error as error:
-                raise failed_write(tables[0][0], _kind(error)) from None
+                raise failed_write(tables[0][0], self.reason(error)) from None
 
     @contextmanager
     def reading(self, place: SqlPlace) -> Iterator[sqlite3.Connection]:
@@ -129,7 +131,7 @@ class LiteDatabase(Database):
         check_file(place)
         address = f"file:{quote(str(place.path.resolve()))}?mode=ro"
         with closing(sqlite3.connect(address, uri=True, isolation_level=None)) as session:
-            with _said(place):
+            with self.worded(place):
                 session.execute("PRAGMA query_only = ON")
                 session.execute("BEGIN")
             yield session
@@ -150,12 +152,6 @@ def _declared(session: sqlite3.Connection, place: SqlPlace) -> list[tuple[str, s
     return [(str(row[1]), str(row[2] or "")) for row in found]
 
 
-def _batch(columns: Sequence[LiteColumn], rows: Sequence[tuple[Any, ...]]) -> pa.RecordBatch:
-    values = zip(*rows, strict=True)
-    arrays = [read_column(column, list(cells)) for column, cells in zip(columns, values, strict=True)]
-    return pa.RecordBatch.from_arrays(arrays, names=[column.name for column in columns])
-
-
 def _create(session: sqlite3.Connection, place: SqlPlace, rows: Rows, overwrite: bool) -> None:
     if _exists(session, place):
         if not overwrite:
@@ -171,34 +167,3 @@ def _create(session: sqlite3.Connection, place: SqlPlace, rows: Rows, overwrite:
 def _exists(session: sqlite3.Connection, place: SqlPlace) -> bool:
     found = session.execute("SELECT count(*) FROM sqlite_master WHERE lower(name) = lower(?)", (place.table,))
     return bool(found.fetchone()[0])
-
-
-@contextmanager
-def _said(place: SqlPlace) -> Iterator[None]:
-    try:
-        yield
-    except HushtableError:
-        raise
-    except (sqlite3.Error, sqlite3.Warning) as error:
-        raise DataError(
-            f"{str(place)!r} cannot be read: {_kind(error)}.",
-            code="query-failed",
-            hint="Check the table and the query.",
-        ) from None
-
-
-def _kind(error: Exception) -> str:
-    """Return SQLite's message if it names what was requested, but not if it could quote a row."""
-    text = str(error)
-    if text.startswith("Could not decode"):  # what follows is the cell
-        return "a text is not UTF-8"
-    known = ("no such table", "no such column", "no such function", "database is locked", "file is not a database",
-             "attempt to write a readonly database", "use DROP VIEW", "disk is full", "disk I/O error")  # fmt: skip
-    said = next((words for words in known if words in text), "")
-    if said == "use DROP VIEW":
-        return "it is a view, which is not replaced"
-    if said:
-        return text if text.startswith("no such") else said
-    if "syntax error" in text:
-        return "the syntax is not SQLite's"
-    return "the database reports an error"

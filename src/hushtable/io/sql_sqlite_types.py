@@ -48,7 +48,6 @@ def look(session: sqlite3.Connection, select: str, columns: Sequence[tuple[str, 
     Parameters
     ----------
     session : connection
-    select : str
     columns : sequence of (name, declared type)
     """
     asked = ["count(*)"]

@@ -59,14 +59,11 @@ def to_labels(array: pa.Array | pa.ChunkedArray) -> pa.Array | pa.ChunkedArray:
     """
     if isinstance(array, pa.ChunkedArray):
         chunks = [to_labels(chunk) for chunk in array.chunks]
-        return pa.chunked_array(chunks, type=chunks[0].type if chunks else to_labels(_none_of(array.type)).type)
+        first = chunks[0] if chunks else to_labels(pa.array([], type=array.type))
+        return pa.chunked_array(chunks, type=first.type)
     if pa.types.is_dictionary(array.type):
         return pa.DictionaryArray.from_arrays(array.indices, to_labels(array.dictionary))
     return _plain_labels(array)
-
-
-def _none_of(type_: pa.DataType) -> pa.Array:
-    return pa.array([], type=type_)
 
 
 def _plain_labels(array: pa.Array) -> pa.Array:

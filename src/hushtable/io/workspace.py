@@ -24,12 +24,7 @@ _LOCK = "lock"
 
 
 class Workspace:
-    """A folder with finished and unfinished stages.
-
-    Attributes
-    ----------
-    folder : path
-    """
+    """A folder with finished and unfinished stages."""
 
     def __init__(self, folder: Path, key: Mapping[str, Any]) -> None:
         self.folder = folder

@@ -26,7 +26,10 @@ def hash_rows(columns: Sequence[AnyArray | int], n: int) -> IntArray:
     """
     state = np.full(n, _SEED, dtype=np.uint64)
     for column in columns:
-        cells = np.asarray(column, dtype=np.int64).view(np.uint64) if np.ndim(column) else _word(int(column))
+        if np.ndim(column):
+            cells = np.asarray(column, dtype=np.int64).view(np.uint64)
+        else:
+            cells = np.array([int(column) % 2**64], dtype=np.uint64)
         state = state + _P5 + np.uint64(8)
         state ^= _turned(cells * _P2, 31) * _P1
         state = _turned(state, 27) * _P1 + _P4
@@ -34,10 +37,6 @@ def hash_rows(columns: Sequence[AnyArray | int], n: int) -> IntArray:
         state = (state ^ (state >> np.uint64(29))) * _P3
         state ^= state >> np.uint64(32)
     return state.view(np.int64)
-
-
-def _word(number: int) -> npt.NDArray[np.uint64]:
-    return np.array([number % 2**64], dtype=np.uint64)
 
 
 def _turned(words: npt.NDArray[np.uint64], by: int) -> npt.NDArray[np.uint64]:

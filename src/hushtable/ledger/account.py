@@ -36,7 +36,6 @@ class Account:
 
     Attributes
     ----------
-    file : Path
     person : str
         Column that identifies each record's person.
     key : Path, optional

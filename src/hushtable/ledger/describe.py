@@ -34,7 +34,6 @@ class Described:
 
     Attributes
     ----------
-    entry : Entry
     own : int64 array, records x columns
         The codes of each record's own values, in the order of the entry's records. Never written.
     promise : Promise
@@ -137,7 +136,6 @@ def describe(
         Must have its original.
     key : LedgerKey
         Key of the ledger.
-    name : str
     person : str, optional
         Column that identifies each record's person.
     folder : Path, optional

@@ -78,8 +78,6 @@ class LinkedPromise:
 
     Parameters
     ----------
-    model : AllOf
-    reference : Reference
     total : int
         How many events an adversary may know.
     caps : int64 array
@@ -104,7 +102,6 @@ class LinkedPromise:
 
         Parameters
         ----------
-        events : Events
         touched : bool array, optional
             Only combinations with one of these items.
         """

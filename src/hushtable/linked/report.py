@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -12,6 +12,7 @@ from hushtable.io.canonical import digest
 from hushtable.io.secret import keyed_hash, load_secret
 from hushtable.linked.attacks import ATTACKS, chosen_attacks, play_linked
 from hushtable.linked.policy import LinkedPolicy
+from hushtable.linked.release import LinkedRelease
 from hushtable.linked.risk import MEANINGS, Exposed, exposed
 from hushtable.registry import templates
 from hushtable.report.content.about import read_about
@@ -24,9 +25,6 @@ from hushtable.report.gather.privacy import banded, models_found, risk_numbers, 
 from hushtable.report.gather.provenance import MISSING, files_in, input_hash, report_time
 from hushtable.report.numbers import count, percent
 from hushtable.schema.columns import Missing, Role
-
-if TYPE_CHECKING:
-    from hushtable.linked.release import LinkedRelease
 
 _KNOWS = {
     "events": "attributes and the most revealing events that the policy lets an adversary know, and that the person is "

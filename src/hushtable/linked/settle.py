@@ -39,7 +39,6 @@ def settle(
 
     Parameters
     ----------
-    links : Links
     classes : int64 array
         The class of each person.
     cells : mapping of str to int64 array

@@ -73,12 +73,8 @@ class AD(SensitiveModel):
     d: Annotated[int, AtLeast(2), "smallest number of categories in a class"]
 
     name: ClassVar[str] = "a-d"
+    bounded_by: ClassVar[float] = 1.0  # both margins are normalized
     monotone: ClassVar[Monotone] = Monotone.MERGE
-
-    @property
-    def bound(self) -> float:
-        """Return 1: both margins are normalized."""
-        return 1.0
 
     def score(self, groups: GroupStats, table: Reference) -> FloatArray:
         """min(categories / d, a / largest share) per group."""

@@ -100,6 +100,7 @@ class AlpDif(SensitiveModel):
     ] = field(default_factory=dict)
 
     name: ClassVar[str] = "alp-dif"
+    bounded_by: ClassVar[float] = 0.0  # the score is an excess
     monotone: ClassVar[Monotone] = Monotone.NONE
     sense: ClassVar[Sense] = "<="
     table_level: ClassVar[bool] = True
@@ -113,11 +114,6 @@ class AlpDif(SensitiveModel):
 
     def __hash__(self) -> int:
         return hash((tuple(sorted(self.alp.items())), tuple(sorted(self.dif.items())), self.on))
-
-    @property
-    def bound(self) -> float:
-        """Return 0: the score is an excess."""
-        return 0.0
 
     @property
     def protected(self) -> tuple[str, ...]:

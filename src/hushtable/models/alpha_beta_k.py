@@ -77,12 +77,8 @@ class AlphaBetaK(SensitiveModel):
     k: Annotated[int, AtLeast(2), "smallest number of people in a class"]
 
     name: ClassVar[str] = "alpha-beta-k"
+    bounded_by: ClassVar[float] = 1.0  # all margins are normalized
     monotone: ClassVar[Monotone] = Monotone.MERGE
-
-    @property
-    def bound(self) -> float:
-        """Return 1: all margins are normalized."""
-        return 1.0
 
     @property
     def threats(self) -> frozenset[Threat]:

@@ -72,6 +72,7 @@ class AlphaK(SensitiveModel):
     only: Annotated[tuple[str, ...] | None, OfValues(), "sensitive values to bound. Defaults to all"] = None
 
     name: ClassVar[str] = "alpha-k"
+    bounded_by: ClassVar[float] = 1.0  # both margins are normalized
     audits: ClassVar[tuple[Audited, ...]] = (Audited("alpha", "alpha", {"alpha": 1.0, "k": 2}),)
     monotone: ClassVar[Monotone] = Monotone.MERGE
 
@@ -82,11 +83,6 @@ class AlphaK(SensitiveModel):
                 "AlphaK bounds no value: 'only' is empty.",
                 hint="Name values, or omit 'only' to bound all of them.",
             )
-
-    @property
-    def bound(self) -> float:
-        """Return 1: both margins are normalized."""
-        return 1.0
 
     @property
     def threats(self) -> frozenset[Threat]:

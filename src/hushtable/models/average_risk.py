@@ -74,6 +74,7 @@ class AverageRisk(PrivacyModel):
     ] = None
 
     name: ClassVar[str] = "average-risk"
+    bounded_by: ClassVar[float] = 1.0  # the risk may reach the allowed risk, not more
     monotone: ClassVar[Monotone] = Monotone.ADD | Monotone.MERGE
     sense: ClassVar[Sense] = "<="
     table_level: ClassVar[bool] = True
@@ -82,11 +83,6 @@ class AverageRisk(PrivacyModel):
         super().__post_init__()
         if self.average is None and self.maximum is None:
             raise ParameterError("AverageRisk needs the parameter 'average' or 'maximum', or both.")
-
-    @property
-    def bound(self) -> float:
-        """Return 1: the risk may reach the allowed risk, not more."""
-        return 1.0
 
     def score(self, groups: GroupStats, table: Reference) -> FloatArray:
         """Each group's risk as a multiple of the allowed risk; infinite for groups without people."""

@@ -180,6 +180,8 @@ class PrivacyModel(Parametrised, ABC):
     needs : frozenset of Stat
     threat : Threat
     monotone : Monotone
+    bounded_by : str or float
+        The parameter, or the number, that a group's score is compared with.
     sense : {">=", "<=", "<"}
         How a group's score is compared with ``bound``.
     by_support : bool
@@ -201,6 +203,7 @@ class PrivacyModel(Parametrised, ABC):
     needs: ClassVar[frozenset[Stat]] = frozenset({Stat.SIZE})
     threat: ClassVar[Threat] = Threat.IDENTITY
     monotone: ClassVar[Monotone] = Monotone.NONE
+    bounded_by: ClassVar[str | float] = ""
     sense: ClassVar[Sense] = ">="
     table_level: ClassVar[bool] = False
     by_support: ClassVar[bool] = False
@@ -209,9 +212,10 @@ class PrivacyModel(Parametrised, ABC):
     audits: ClassVar[tuple[Audited, ...]] = ()
 
     @property
-    @abstractmethod
     def bound(self) -> float:
-        """What the score is compared with."""
+        """What the score is compared with; see ``bounded_by``."""
+        bound: float = getattr(self, self.bounded_by) if isinstance(self.bounded_by, str) else self.bounded_by
+        return bound
 
     @property
     def threats(self) -> frozenset[Threat]:

@@ -61,7 +61,6 @@ class Beliefs(NamedTuple):
 
     Attributes
     ----------
-    group, quasi, value : int64 arrays
     prior, posterior : float arrays
         alpha and beta; beta is NaN if the release contradicts all prior beliefs about q.
     surprise : float array
@@ -103,6 +102,7 @@ class BayesOptimal(SensitiveModel):
     background: Annotated[bool, "the adversary knows the policy's background table"] = False
 
     name: ClassVar[str] = "bayes-optimal"
+    bounded_by: ClassVar[str] = "theta"
     monotone: ClassVar[Monotone] = Monotone.NONE
     sense: ClassVar[Sense] = "<"
 
@@ -111,11 +111,6 @@ class BayesOptimal(SensitiveModel):
         if not self.background:
             # the gap is convex only for this adversary, so the instance overrides its class
             object.__setattr__(self, "monotone", Monotone.MERGE)
-
-    @property
-    def bound(self) -> float:
-        """Return theta."""
-        return self.theta
 
     def stats_needed(self) -> frozenset[Stat]:
         """Request the background table if the adversary knows it."""

@@ -77,14 +77,10 @@ class BetaLikeness(SensitiveModel):
     ] = "basic"
 
     name: ClassVar[str] = "beta-likeness"
+    bounded_by: ClassVar[str] = "beta"
     audits: ClassVar[tuple[Audited, ...]] = (Audited("beta", "beta", {"beta": 1.0}),)
     monotone: ClassVar[Monotone] = Monotone.MERGE
     sense: ClassVar[Sense] = "<="
-
-    @property
-    def bound(self) -> float:
-        """Return beta."""
-        return self.beta
 
     def score(self, groups: GroupStats, table: Reference) -> FloatArray:
         """Largest gain of a value; 0 if every share equals the table's."""

@@ -155,14 +155,10 @@ class BTPrivacy(SensitiveModel):
     smooth: Annotated[float, Between(0, 1, closed="both"), "bandwidth for smoothing beliefs over similar values"] = 0.0
 
     name: ClassVar[str] = "bt-privacy"
+    bounded_by: ClassVar[str] = "t"
     needs: ClassVar[frozenset[Stat]] = frozenset({Stat.SIZE, Stat.HISTOGRAM, Stat.BACKGROUND})
     monotone: ClassVar[Monotone] = Monotone.NONE
     sense: ClassVar[Sense] = "<="
-
-    @property
-    def bound(self) -> float:
-        """Return t."""
-        return self.t
 
     def bandwidth(self) -> float:
         """Return b: beliefs are estimated from the table."""

@@ -162,14 +162,10 @@ class CKSafety(SensitiveModel):
     k: Annotated[int, AtLeast(0), "number of basic implications the adversary knows"]
 
     name: ClassVar[str] = "ck-safety"
+    bounded_by: ClassVar[str] = "c"
     monotone: ClassVar[Monotone] = Monotone.MERGE
     sense: ClassVar[Sense] = "<"
     table_level: ClassVar[bool] = True
-
-    @property
-    def bound(self) -> float:
-        """Return c."""
-        return self.c
 
     def score(self, groups: GroupStats, table: Reference) -> FloatArray:
         """Worst-case disclosure per group."""

@@ -65,14 +65,10 @@ class DeltaDisclosure(SensitiveModel):
     delta: Annotated[float, Positive(), "upper limit for |ln(share in the class / share in the table)| (exclusive)"]
 
     name: ClassVar[str] = "delta-disclosure"
+    bounded_by: ClassVar[str] = "delta"
     audits: ClassVar[tuple[Audited, ...]] = (Audited("delta", "delta", {"delta": 1.0}),)
     monotone: ClassVar[Monotone] = Monotone.MERGE
     sense: ClassVar[Sense] = "<"
-
-    @property
-    def bound(self) -> float:
-        """Return delta."""
-        return self.delta
 
     def score(self, groups: GroupStats, table: Reference) -> FloatArray:
         """Largest |ln(q / p)| over the table's values; infinite if one is absent or not in the table."""

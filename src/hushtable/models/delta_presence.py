@@ -64,6 +64,7 @@ class DeltaPresence(PrivacyModel):
     high: Annotated[float, Between(0, 1), "maximum share of a class's population that is in the release"]
 
     name: ClassVar[str] = "delta-presence"
+    bounded_by: ClassVar[float] = 0.0  # the share must not lie outside the range
     needs: ClassVar[frozenset[Stat]] = frozenset({Stat.SIZE, Stat.POPULATION})
     monotone: ClassVar[Monotone] = Monotone.MERGE
     sense: ClassVar[Sense] = "<="
@@ -74,11 +75,6 @@ class DeltaPresence(PrivacyModel):
             raise ParameterError(
                 f"The 'low' parameter of DeltaPresence must not be above 'high'. Got {self.low:g} > {self.high:g}."
             )
-
-    @property
-    def bound(self) -> float:
-        """Return 0: the share must not lie outside the range."""
-        return 0.0
 
     def score(self, groups: GroupStats, table: Reference) -> FloatArray:
         """Distance of the share from [low, high], negative inside; infinite without a population."""

@@ -59,15 +59,11 @@ class DistinctL(SensitiveModel):
     l: Annotated[int, AtLeast(2), "minimum number of distinct sensitive values in a class"]
 
     name: ClassVar[str] = "distinct-l"
+    bounded_by: ClassVar[str] = "l"
     audits: ClassVar[tuple[Audited, ...]] = (Audited("l", "l", {"l": 2}),)
     by_support: ClassVar[bool] = True
     of_crowds: ClassVar[bool] = True
     monotone: ClassVar[Monotone] = Monotone.ADD | Monotone.MERGE
-
-    @property
-    def bound(self) -> float:
-        """Return l."""
-        return self.l
 
     @property
     def _sensitivity(self) -> PSensitive:

@@ -87,12 +87,8 @@ class DifferentialPrivacy(PrivacyModel):
     search: Annotated[float, Between(0.01, 0.5), "share of epsilon spent on choosing the recoding"] = 0.1
 
     name: ClassVar[str] = "dp"
+    bounded_by: ClassVar[str] = "k"
     monotone: ClassVar[Monotone] = Monotone.ADD | Monotone.MERGE
-
-    @property
-    def bound(self) -> float:
-        """Return k."""
-        return self.k
 
     @property
     def for_sampling(self) -> float:

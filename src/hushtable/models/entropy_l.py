@@ -67,13 +67,9 @@ class EntropyL(SensitiveModel):
     l: Annotated[int | float, AtLeast(1), "minimum effective number of sensitive values in a class"]
 
     name: ClassVar[str] = "entropy-l"
+    bounded_by: ClassVar[str] = "l"
     audits: ClassVar[tuple[Audited, ...]] = (Audited("entropy_l", "l", {"l": 2}),)
     monotone: ClassVar[Monotone] = Monotone.MERGE
-
-    @property
-    def bound(self) -> float:
-        """Return l."""
-        return self.l
 
     def score(self, groups: GroupStats, table: Reference) -> FloatArray:
         """exp(entropy) per group, capped at its number of whole people."""

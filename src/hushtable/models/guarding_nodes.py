@@ -77,6 +77,7 @@ class GuardingNodes(SensitiveModel):
     breach: Annotated[float, Between(0, 1), "maximum share of a class under a guarding node"]
 
     name: ClassVar[str] = "guarding-nodes"
+    bounded_by: ClassVar[str] = "breach"
     monotone: ClassVar[Monotone] = Monotone.NONE
     sense: ClassVar[Sense] = "<="
 
@@ -86,11 +87,6 @@ class GuardingNodes(SensitiveModel):
             raise ParameterError(
                 f"The 'on' parameter of GuardingNodes must be one column other than 'guard'. Got {self.on!r} instead."
             )
-
-    @property
-    def bound(self) -> float:
-        """Return the maximum share."""
-        return self.breach
 
     @property
     def key(self) -> Key:

@@ -70,13 +70,9 @@ class HouseholdRisk(PrivacyModel):
     size: Annotated[int, AtLeast(2), "number of members of the largest household"]
 
     name: ClassVar[str] = "household"
+    bounded_by: ClassVar[str] = "maximum"
     monotone: ClassVar[Monotone] = Monotone.ADD | Monotone.MERGE
     sense: ClassVar[Sense] = "<="
-
-    @property
-    def bound(self) -> float:
-        """Return maximum."""
-        return self.maximum
 
     def score(self, groups: GroupStats, table: Reference) -> FloatArray:
         """The risk of a household with all its members in classes of each group's size."""

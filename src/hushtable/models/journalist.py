@@ -70,6 +70,7 @@ class JournalistRisk(PrivacyModel):
     fraction: SampledFraction = None
 
     name: ClassVar[str] = "journalist"
+    bounded_by: ClassVar[str] = "maximum"
     monotone: ClassVar[Monotone] = Monotone.ADD | Monotone.MERGE
     sense: ClassVar[Sense] = "<="
 
@@ -79,11 +80,6 @@ class JournalistRisk(PrivacyModel):
             # an estimate depends on all classes, so the instance declares less than its class
             object.__setattr__(self, "table_level", True)
             object.__setattr__(self, "monotone", Monotone.NONE)
-
-    @property
-    def bound(self) -> float:
-        """Return maximum."""
-        return self.maximum
 
     def stats_needed(self) -> frozenset[Stat]:
         """Require the population, unless ``fraction`` is set."""

@@ -95,6 +95,7 @@ class KAnonymity(PrivacyModel):
     ] = None
 
     name: ClassVar[str] = "k-anonymity"
+    bounded_by: ClassVar[str] = "k"
     audits: ClassVar[tuple[Audited, ...]] = (Audited("k", "k", {"k": 2}),)
     monotone: ClassVar[Monotone] = Monotone.ADD | Monotone.MERGE
 
@@ -131,11 +132,6 @@ class KAnonymity(PrivacyModel):
     def known_together(self) -> tuple[tuple[str, ...], ...] | None:
         """Return the listed combinations."""
         return self.combinations
-
-    @property
-    def bound(self) -> float:
-        """Return k."""
-        return self.k
 
     def score(self, groups: GroupStats, table: Reference) -> FloatArray:
         """People per group, or the fewest who share a combination of its cells."""

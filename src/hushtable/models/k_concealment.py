@@ -72,13 +72,9 @@ class KConcealment(PrivacyModel):
     k: Annotated[int, AtLeast(2), "minimum number of possible records per person, and of people per record"]
 
     name: ClassVar[str] = "k-concealment"
+    bounded_by: ClassVar[str] = "k"
     monotone: ClassVar[Monotone] = Monotone.ADD | Monotone.MERGE
     of_crowds: ClassVar[bool] = True
-
-    @property
-    def bound(self) -> float:
-        """Return k."""
-        return self.k
 
     def score(self, groups: GroupStats, table: Reference) -> FloatArray:
         """People per group."""

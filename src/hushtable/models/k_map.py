@@ -61,13 +61,9 @@ class KMap(PrivacyModel):
     k: Annotated[int, AtLeast(2), "minimum number of people of the population in a class"]
 
     name: ClassVar[str] = "k-map"
+    bounded_by: ClassVar[str] = "k"
     needs: ClassVar[frozenset[Stat]] = frozenset({Stat.SIZE, Stat.POPULATION})
     monotone: ClassVar[Monotone] = Monotone.ADD | Monotone.MERGE
-
-    @property
-    def bound(self) -> float:
-        """Return k."""
-        return self.k
 
     def score(self, groups: GroupStats, table: Reference) -> FloatArray:
         """People of the population per group."""

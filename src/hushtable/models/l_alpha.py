@@ -85,12 +85,8 @@ class LAlpha(SensitiveModel):
     )
 
     name: ClassVar[str] = "l-alpha"
+    bounded_by: ClassVar[float] = 1.0  # both margins are normalized
     monotone: ClassVar[Monotone] = Monotone.MERGE
-
-    @property
-    def bound(self) -> float:
-        """Return 1: both margins are normalized."""
-        return 1.0
 
     @property
     def diverse(self) -> DistinctL | EntropyL | ProbabilisticL:

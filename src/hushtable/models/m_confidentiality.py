@@ -134,6 +134,7 @@ class MConfidentiality(SensitiveModel):
     k: Annotated[int, AtLeast(3), "minimum number of people in a class; above m"]
 
     name: ClassVar[str] = "m-confidentiality"
+    bounded_by: ClassVar[float] = 1.0  # both margins are normalized
     monotone: ClassVar[Monotone] = Monotone.MERGE
 
     def __post_init__(self) -> None:
@@ -144,11 +145,6 @@ class MConfidentiality(SensitiveModel):
                 "for a "
                 f"value, its credibility is above 1/{self.k}. Got {self.m} instead."
             )
-
-    @property
-    def bound(self) -> float:
-        """Return 1: both margins are normalized."""
-        return 1.0
 
     @property
     def threats(self) -> frozenset[Threat]:

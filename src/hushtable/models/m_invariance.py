@@ -75,14 +75,10 @@ class MInvariance(SensitiveModel):
     m: Annotated[int, AtLeast(2), "minimum number of distinct values in a class"]
 
     name: ClassVar[str] = "m-invariance"
+    bounded_by: ClassVar[str] = "m"
     monotone: ClassVar[Monotone] = Monotone.NONE
     # whichever class a person is in, no value has a probability above 1/m
     mixes: ClassVar[bool] = True
-
-    @property
-    def bound(self) -> float:
-        """Return m."""
-        return self.m
 
     def score(self, groups: GroupStats, table: Reference) -> FloatArray:
         """Distinct values of each group, if none occurs twice."""

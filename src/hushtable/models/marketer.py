@@ -75,6 +75,7 @@ class MarketerRisk(PrivacyModel):
     fraction: SampledFraction = None
 
     name: ClassVar[str] = "marketer"
+    bounded_by: ClassVar[str] = "share"
     monotone: ClassVar[Monotone] = Monotone.MERGE
     sense: ClassVar[Sense] = "<="
     table_level: ClassVar[bool] = True
@@ -84,11 +85,6 @@ class MarketerRisk(PrivacyModel):
         if self.fraction is not None:
             # an estimate depends on all classes, so the instance declares less than its class
             object.__setattr__(self, "monotone", Monotone.NONE)
-
-    @property
-    def bound(self) -> float:
-        """Return share."""
-        return self.share
 
     def stats_needed(self) -> frozenset[Stat]:
         """Require the population, unless ``fraction`` is set."""

@@ -70,15 +70,11 @@ class FewSingledOut(PrivacyModel):
     share: Annotated[float, Between(0, 1, closed="left"), "maximum share of people who are unique on these"] = 0.0
 
     name: ClassVar[str] = "minimal-uniques"
+    bounded_by: ClassVar[str] = "share"
     needs: ClassVar[frozenset[Stat]] = frozenset({Stat.SIZE, Stat.CELLS})
     monotone: ClassVar[Monotone] = Monotone.COARSEN
     sense: ClassVar[Sense] = "<="
     table_level: ClassVar[bool] = True
-
-    @property
-    def bound(self) -> float:
-        """Return share."""
-        return self.share
 
     @property
     def _counted(self) -> KAnonymity:

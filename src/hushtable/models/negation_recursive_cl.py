@@ -71,13 +71,9 @@ class NegationRecursiveCL(SensitiveModel):
     n: Annotated[int, AtLeast(1), "number of values the adversary can rule out"]
 
     name: ClassVar[str] = "negation-recursive-cl"
+    bounded_by: ClassVar[str] = "c"
     monotone: ClassVar[Monotone] = Monotone.MERGE
     sense: ClassVar[Sense] = "<"
-
-    @property
-    def bound(self) -> float:
-        """Return c."""
-        return self.c
 
     @property
     def before(self) -> RecursiveCL:

@@ -69,12 +69,8 @@ class PAlphaSensitive(SensitiveModel):
     alpha: Annotated[float, Positive(), "minimum total weight of a class"]
 
     name: ClassVar[str] = "p-alpha-sensitive"
+    bounded_by: ClassVar[float] = 1.0  # both margins are normalized
     monotone: ClassVar[Monotone] = Monotone.ADD | Monotone.MERGE
-
-    @property
-    def bound(self) -> float:
-        """Return 1: both margins are normalized."""
-        return 1.0
 
     def score(self, groups: GroupStats, table: Reference) -> FloatArray:
         """min(values / p, weight / alpha) per group."""

@@ -63,12 +63,8 @@ class PPlusSensitive(SensitiveModel):
     p: Annotated[int, AtLeast(2), "minimum number of distinct sensitivity categories in a class"]
 
     name: ClassVar[str] = "p-plus-sensitive"
+    bounded_by: ClassVar[str] = "p"
     monotone: ClassVar[Monotone] = Monotone.ADD | Monotone.MERGE
-
-    @property
-    def bound(self) -> float:
-        """Return p."""
-        return self.p
 
     def score(self, groups: GroupStats, table: Reference) -> FloatArray:
         """Distinct categories per group, capped at its number of whole people."""

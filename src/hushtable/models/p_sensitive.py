@@ -64,13 +64,9 @@ class PSensitive(SensitiveModel):
     p: Annotated[int, AtLeast(2), "minimum number of distinct sensitive values in a class"]
 
     name: ClassVar[str] = "p-sensitive"
+    bounded_by: ClassVar[str] = "p"
     by_support: ClassVar[bool] = True
     monotone: ClassVar[Monotone] = Monotone.ADD | Monotone.MERGE
-
-    @property
-    def bound(self) -> float:
-        """Return p."""
-        return self.p
 
     def score(self, groups: GroupStats, table: Reference) -> FloatArray:
         """Distinct values per group, capped at its number of whole people."""

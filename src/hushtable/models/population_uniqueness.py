@@ -84,13 +84,9 @@ class PopulationUniqueness(PrivacyModel):
     fraction: SampledFraction = None
 
     name: ClassVar[str] = "population-uniqueness"
+    bounded_by: ClassVar[str] = "share"
     sense: ClassVar[Sense] = "<="
     table_level: ClassVar[bool] = True
-
-    @property
-    def bound(self) -> float:
-        """Return share."""
-        return self.share
 
     def stats_needed(self) -> frozenset[Stat]:
         """Require the population, unless ``fraction`` is set."""

@@ -93,7 +93,6 @@ def beliefs(histogram: Histogram, l: int, k: int, m: int, table: IntArray | None
 
     Parameters
     ----------
-    histogram : Histogram
     l, k, m : int
         Numbers of facts about the target, about others and about families.
     table : int64 array, optional
@@ -170,6 +169,7 @@ class PrivacySkyline(SensitiveModel):
     m: Annotated[int, AtLeast(0), "number of people known to imply the target's value"] = 0
 
     name: ClassVar[str] = "privacy-skyline"
+    bounded_by: ClassVar[str] = "c"
     monotone: ClassVar[Monotone] = Monotone.MERGE
     sense: ClassVar[Sense] = "<"
     table_level: ClassVar[bool] = True
@@ -179,11 +179,6 @@ class PrivacySkyline(SensitiveModel):
         if not self.m:
             # only families involve other classes, so the instance overrides its class
             object.__setattr__(self, "table_level", False)
-
-    @property
-    def bound(self) -> float:
-        """Return c."""
-        return self.c
 
     def score(self, groups: GroupStats, table: Reference) -> FloatArray:
         """Largest belief per group."""

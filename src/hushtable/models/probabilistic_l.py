@@ -66,13 +66,9 @@ class ProbabilisticL(SensitiveModel):
     l: Annotated[int | float, AtLeast(1), "inverse of the maximum share of a value in a class"]
 
     name: ClassVar[str] = "probabilistic-l"
+    bounded_by: ClassVar[str] = "l"
     audits: ClassVar[tuple[Audited, ...]] = (Audited("probabilistic_l", "l", {"l": 2}),)
     monotone: ClassVar[Monotone] = Monotone.MERGE
-
-    @property
-    def bound(self) -> float:
-        """Return l."""
-        return self.l
 
     def score(self, groups: GroupStats, table: Reference) -> FloatArray:
         """One over the share of the most frequent value, capped at the number of whole people."""

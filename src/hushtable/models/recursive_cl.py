@@ -72,14 +72,10 @@ class RecursiveCL(SensitiveModel):
     l: Annotated[int, AtLeast(2), "rank by frequency at which the rest begins"]
 
     name: ClassVar[str] = "recursive-cl"
+    bounded_by: ClassVar[str] = "c"
     audits: ClassVar[tuple[Audited, ...]] = (Audited("recursive_c", "c", {"c": 1.0, "l": 2}),)
     monotone: ClassVar[Monotone] = Monotone.MERGE
     sense: ClassVar[Sense] = "<"
-
-    @property
-    def bound(self) -> float:
-        """Return c."""
-        return self.c
 
     def score(self, groups: GroupStats, table: Reference) -> FloatArray:
         """r1 / (rl + ... + rm) per group."""

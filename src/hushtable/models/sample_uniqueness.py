@@ -60,14 +60,10 @@ class SampleUniques(PrivacyModel):
     share: Annotated[float, Between(0, 1, closed="left"), "maximum share of people who are alone in their class"]
 
     name: ClassVar[str] = "sample-uniqueness"
+    bounded_by: ClassVar[str] = "share"
     monotone: ClassVar[Monotone] = Monotone.MERGE
     sense: ClassVar[Sense] = "<="
     table_level: ClassVar[bool] = True
-
-    @property
-    def bound(self) -> float:
-        """Return share."""
-        return self.share
 
     def score(self, groups: GroupStats, table: Reference) -> FloatArray:
         """The table's share of uniques; 0 for classes that do not cause a violation."""

@@ -79,17 +79,13 @@ class TCloseness(SensitiveModel):
     ] = "equal"
 
     name: ClassVar[str] = "t-closeness"
+    bounded_by: ClassVar[str] = "t"
     audits: ClassVar[tuple[Audited, ...]] = (
         Audited("t", "t", {"t": 1.0}, ordered=False),
         Audited("t", "t", {"t": 1.0, "distance": "ordered"}, ordered=True),
     )
     monotone: ClassVar[Monotone] = Monotone.MERGE
     sense: ClassVar[Sense] = "<="
-
-    @property
-    def bound(self) -> float:
-        """Return t."""
-        return self.t
 
     def score(self, groups: GroupStats, table: Reference) -> FloatArray:
         """Earth mover's distance from each group to the whole table."""

@@ -68,6 +68,7 @@ class ValueBounds(SensitiveModel):
     bounds: Annotated[Mapping[str, float], Probabilities(), OfValues(), "value -> its maximum share in a class"]
 
     name: ClassVar[str] = "value-bounds"
+    bounded_by: ClassVar[float] = 0.0  # no value may exceed its bound
     monotone: ClassVar[Monotone] = Monotone.MERGE
     sense: ClassVar[Sense] = "<="
 
@@ -75,11 +76,6 @@ class ValueBounds(SensitiveModel):
         super().__post_init__()
         if not self.bounds:
             raise ParameterError("ValueBounds protects no value: 'bounds' is empty.", hint="Set at least one bound.")
-
-    @property
-    def bound(self) -> float:
-        """Return 0: no value may exceed its bound."""
-        return 0.0
 
     def score(self, groups: GroupStats, table: Reference) -> FloatArray:
         """Largest excess of a named value's share over its bound; negative if all are below their bounds."""

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from hushtable.errors import DataError, PolicyError
+from hushtable.errors import DataError, PolicyError, did_you_mean
 from hushtable.io.files import read_table
-from hushtable.io.text import label_text
+from hushtable.io.text import label_text, to_labels
 from hushtable.io.urls import Url, is_url, shown, source_of
 from hushtable.schema.columns import Role
 from hushtable.table.plan import Extra
@@ -82,7 +82,6 @@ def hierarchy_of(given: Any, column: str) -> Any:
 
 def is_recipe(given: Mapping[Any, Any]) -> bool:
     """Whether this has the form of a policy file: one recipe with its parameters."""
-    from hushtable.errors import did_you_mean
     from hushtable.registry import hierarchies
 
     if len(given) != 1:
@@ -94,7 +93,6 @@ def is_recipe(given: Mapping[Any, Any]) -> bool:
 
 def _rows(frame: Any, column: str) -> list[list[str]]:
     from hushtable.io.frames import to_arrow
-    from hushtable.io.text import to_labels
 
     table = to_arrow(frame)
     if table.num_columns < 2:

@@ -106,7 +106,6 @@ class WrittenPolicy(StrictModel):
 
         Parameters
         ----------
-        text : str
         file : str
             Its name, for error messages.
 

@@ -29,7 +29,6 @@ def starter_policy(profile: Profile, filename: str) -> str:
 
     Parameters
     ----------
-    profile : Profile
     filename : str
         The table's file, for the heading.
 
@@ -116,7 +115,6 @@ def column_lines(column: ColumnProfile, listed: Sequence[str], *, protected: boo
 
     Parameters
     ----------
-    column : ColumnProfile
     listed : sequence of str
         Texts that the policy lists as missing values already.
     protected : bool
@@ -144,7 +142,7 @@ def _comments(column: ColumnProfile, listed: Sequence[str]) -> Iterator[str]:
         yield f"{column.hierarchy_reason}; with {named} t-closeness compares their groups"
     for token in column.tokens:
         if token.text not in listed:
-            rows = f"{token.rows:,} {'row' if token.rows == 1 else 'rows'}"
+            rows = counted(token.rows, "row", "rows")
             yield f"{token.text!r} ({rows}) may represent a missing value: if so, list it in missing_values"
     if column.times and column.role.published:
         yield "it contains times of day: as a quasi-identifier, it is published as a date at most"

@@ -42,10 +42,8 @@ def publish_buckets(
 
     Parameters
     ----------
-    source : pyarrow.Table
     buckets : int64 array
         The group of every source row.
-    plan : TablePlan
     rows : int64 array
         The source rows that are published.
     """
@@ -97,11 +95,14 @@ def _numbers(buckets: IntArray, person: IntArray, value: IntArray) -> IntArray:
 
 def split_table(table: pa.Table, plan: TablePlan) -> tuple[pa.Table, pa.Table]:
     """Return the two tables: people, and sensitive values, each with the number of their group."""
+    first, second = (compact(t.take(pa.array(published_order(t)))) for t in _apart(table, plan))
+    return first, second
+
+
+def _apart(table: pa.Table, plan: TablePlan) -> tuple[pa.Table, pa.Table]:
     name = bucket_column(plan)
     people = table.select([*(c.name for c in plan.columns if _with_people(c.role)), name])
-    values = table.select([name, *plan.named(Role.SENSITIVE)])
-    first, second = (t.take(pa.array(published_order(t))) for t in (people, values))
-    return compact(first), compact(second)
+    return people, table.select([name, *plan.named(Role.SENSITIVE)])
 
 
 def joined_orders(table: pa.Table, plan: TablePlan) -> tuple[IntArray, IntArray]:
@@ -113,11 +114,8 @@ def joined_orders(table: pa.Table, plan: TablePlan) -> tuple[IntArray, IntArray]
     >>> [order.tolist() for order in joined_orders(table, TablePlan(()))]
     [[1, 2, 0], [1, 2, 0]]
     """
-    name = bucket_column(plan)
-    number = table.column(name).to_numpy()
-    people = table.select([*(c.name for c in plan.columns if _with_people(c.role)), name])
-    values = table.select([name, *plan.named(Role.SENSITIVE)])
-    first, second = (published_order(t) for t in (people, values))
+    number = table.column(bucket_column(plan)).to_numpy()
+    first, second = map(published_order, _apart(table, plan))
     return first[np.argsort(number[first], kind="stable")], second[np.argsort(number[second], kind="stable")]
 
 

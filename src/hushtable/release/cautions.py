@@ -63,7 +63,6 @@ def cautions(
 
     Parameters
     ----------
-    plan : TablePlan
     model : AllOf
         Bound to the sensitive columns.
     publish : sequence of str

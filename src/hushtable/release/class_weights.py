@@ -13,22 +13,18 @@ published by default.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 import pyarrow as pa
 
 from hushtable.algorithms.base import Algorithm, Recoding
 from hushtable.arrays import AnyArray, FloatArray, IntArray
 from hushtable.errors import IncompatibleError, VerificationError
+from hushtable.models.compose import AllOf
 from hushtable.release.reading_back import published_cells
 from hushtable.release.recode import class_numbers
 from hushtable.schema.columns import Missing, Role
+from hushtable.table.plan import TablePlan
 from hushtable.table.survey import read_numbers, summed_weights
-
-if TYPE_CHECKING:
-    from hushtable.models.compose import AllOf
-    from hushtable.table.plan import TablePlan
 
 LEAST = 3
 """Minimum number of records in a class with a published mean weight: of two people, each could compute the other's."""
@@ -107,7 +103,6 @@ def check_class_weights(
     ----------
     table : pyarrow.Table
         As published.
-    plan : TablePlan
     original : float64 array, optional
         The weights of the original: means are then compared with them.
     rows : int64 array, optional

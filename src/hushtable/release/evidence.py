@@ -63,7 +63,6 @@ def write_documents(
 
     Parameters
     ----------
-    release : Released
     public, private : path
         The folders, with everything else in them.
     name : str

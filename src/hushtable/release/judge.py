@@ -14,6 +14,8 @@ from hushtable.arrays import BoolArray, IntArray
 from hushtable.errors import VerificationError
 from hushtable.io.text import to_labels
 from hushtable.kernels.grouping import number_rows
+from hushtable.models.base import PrivacyModel
+from hushtable.release.forms.base import escape_member, escape_value
 from hushtable.release.reading_back import sensitive_codes
 from hushtable.release.recode import Recoded, class_numbers
 from hushtable.release.verify import Evidence, Published, Verification, verify
@@ -152,8 +154,6 @@ def judge_matching(problem: Problem, published: pa.Table, rows: IntArray) -> Ver
 
     Parameters
     ----------
-    problem : Problem
-    published : pyarrow.Table
     rows : int64 array
         The source row of each published row: one perfect matching, which is checked.
 
@@ -197,8 +197,6 @@ def judge_matching(problem: Problem, published: pa.Table, rows: IntArray) -> Ver
 
 def _covered(column: QuasiColumn, cells: pa.ChunkedArray) -> Covers:
     """Which codes of a column each cell covers. A label that the column does not have covers nobody."""
-    from hushtable.release.forms.base import escape_member, escape_value
-
     text = to_labels(cells.combine_chunks() if isinstance(cells, pa.ChunkedArray) else cells)
     if pa.types.is_dictionary(text.type):
         text = text.dictionary_decode()
@@ -282,8 +280,6 @@ def possible_pairs(
 
 
 def _judged(model: object, by_person: GroupStats, by_record: GroupStats, problem: Problem) -> Evidence:
-    from hushtable.models.base import PrivacyModel
-
     assert isinstance(model, PrivacyModel)
     sides = [by_person, by_record]
     worst = [model.achieved(side, problem.reference) for side in sides]

@@ -40,13 +40,7 @@ class Files:
 
 @dataclass(frozen=True)
 class RestRanks:
-    """The ranks of the other published cells of each record, for breaking ties.
-
-    Attributes
-    ----------
-    files : Files
-    plan : TablePlan
-    """
+    """The ranks of the other published cells of each record, for breaking ties."""
 
     files: Files
     plan: TablePlan

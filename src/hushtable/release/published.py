@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any
@@ -12,7 +12,7 @@ import pyarrow as pa
 
 from hushtable.algorithms.base import Recoding
 from hushtable.errors import DataError, HushtableError, UsageError
-from hushtable.models.base import Stat
+from hushtable.models.base import PrivacyModel, Stat
 from hushtable.models.compose import AllOf
 from hushtable.release.bucket import bucket_column
 from hushtable.release.reading_back import check_published_columns, published_cells, sensitive_codes
@@ -46,7 +46,6 @@ def verify_published(
         As published.
     plan : TablePlan
         Roles and the meaning of missing values.
-    model : AllOf
     evidence : mapping, optional
         Contents of the private companion, or else of ``release.json``. The companion is trusted, since its keyed hash
         was checked. Only what rows cannot show is read from ``release.json``. Models that compare with the whole input
@@ -65,7 +64,11 @@ def verify_published(
             code="needs-input",
             hint=_WHERE_THE_INPUT_IS,
         )
-    _refuse_beliefs(model)
+    _refuse(
+        model,
+        lambda m: Stat.BACKGROUND in m.stats_needed(),
+        "A published file does not contain an adversary's beliefs about people",
+    )
     groups = (bucket_column(plan),) if recoding.by_number else ()
     check_published_columns(table, plan, *groups)
     check_unlinked(table, plan)
@@ -166,9 +169,19 @@ def _kept(
     """Convert the published rows and the companion's contents into the verifier's form."""
     classes = kept["class_counts"]
     if plan.entity is not None and int(kept["reference"]["unit"]) > 1:
-        _refuse_histograms(model)
+        # only weights of single values could show it, and weights such as 1/7 would link a person's rows across classes
+        _refuse(
+            model,
+            lambda m: m.histogram_keys(),
+            "The policy counts people, but a published file does not say which person each value belongs to",
+        )
     if plan.missing is Missing.WILDCARD:
-        _refuse_population(model)
+        # release.json counts only people of the population who are in published classes
+        _refuse(
+            model,
+            lambda m: Stat.POPULATION in m.stats_needed(),
+            "With 'missing: wildcard', an empty cell may match people of the population whom no published class covers",
+        )
     reference = saved_reference(kept, model)
     kinds = {name: Kind(kind) for name, kind in kept["kinds"].items()}
     published = Published(
@@ -186,45 +199,12 @@ def _kept(
     return published, model, reference
 
 
-def _refuse_histograms(model: AllOf) -> None:
-    """Refuse models that would need to know which person each value belongs to.
-
-    ``release.json`` could only provide this by giving every value of a class its weight, and weights such as 1/7 would
-    link the rows of one person across classes.
-    """
-    looking = sorted({m.name for m in model.members if m.histogram_keys()})
-    if looking:
+def _refuse(model: AllOf, looking: Callable[[PrivacyModel], object], why: str) -> None:
+    """Refuse models that look at what no published file shows."""
+    names = sorted({m.name for m in model.members if looking(m)})
+    if names:
         raise UsageError(
-            "The policy counts people, but a published file does not say which person each value belongs to: "
-            f"{', '.join(looking)} can only be verified with the input.",
-            code="needs-input",
-            hint=_WHERE_THE_INPUT_IS,
-        )
-
-
-def _refuse_beliefs(model: AllOf) -> None:
-    """Refuse models that judge an adversary's beliefs: no published file says about whom."""
-    judging = sorted({m.name for m in model.members if Stat.BACKGROUND in m.stats_needed()})
-    if judging:
-        raise UsageError(
-            f"A published file does not contain an adversary's beliefs about people: {', '.join(judging)} can only be "
-            "verified with the input.",
-            code="needs-input",
-            hint=_WHERE_THE_INPUT_IS,
-        )
-
-
-def _refuse_population(model: AllOf) -> None:
-    """Refuse models that count a population if an empty cell may be any value.
-
-    It may then stand for people of the population who are in no published class, but ``release.json`` counts only those
-    in published classes.
-    """
-    counting = sorted({m.name for m in model.members if Stat.POPULATION in m.stats_needed()})
-    if counting:
-        raise UsageError(
-            "With 'missing: wildcard', an empty cell may match people of the population whom no published class "
-            f"covers: {', '.join(counting)} can only be verified with the input.",
+            f"{why}: {', '.join(names)} can only be verified with the input.",
             code="needs-input",
             hint=_WHERE_THE_INPUT_IS,
         )
@@ -261,7 +241,6 @@ def check_counts(published: Published, reference: Reference, suppression: float 
 
     Parameters
     ----------
-    published : Published
     reference : Reference
         The stated counts.
     suppression : float, optional

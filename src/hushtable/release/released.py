@@ -22,7 +22,7 @@ from hushtable.release.recode import Recoded
 from hushtable.release.verify import Verification
 from hushtable.schema.columns import Kind, Role
 from hushtable.table.coded_columns import SensitiveColumn
-from hushtable.table.encode import sensitive_column
+from hushtable.table.encode import encode, sensitive_column
 from hushtable.table.encoded import EncodedTable
 from hushtable.table.plan import TablePlan
 from hushtable.table.reference import Reference
@@ -133,7 +133,6 @@ class Released:
         if not plan.treated:
             return self.origin.before()
         from hushtable.release.exposure import Exposure
-        from hushtable.table.encode import encode
 
         roles = (Role.QUASI, Role.SENSITIVE, Role.WEIGHT, Role.CLUSTER)
         looked_at = tuple(c for c in plan.columns if c.role in roles or c.name == plan.entity)

@@ -29,7 +29,6 @@ class Signature:
 
     Attributes
     ----------
-    signer : str
     signed : str
         Time (UTC), as the signer states it.
     fingerprint : str

@@ -98,7 +98,6 @@ class CrossResult:
 
     Attributes
     ----------
-    model, algorithm : str
     outcome : str
         released, infeasible, not found, refused, too slow or failed.
     reason : str
@@ -107,7 +106,6 @@ class CrossResult:
         Wall time until the release was verified, or the search ended.
     loss, suppressed : float, optional
         NCP, and the share of suppressed records.
-    classes : int
     attacks : mapping of str to (float, float)
         Rate and baseline of each attack that could be run.
     """
@@ -321,7 +319,6 @@ def cross_page(cells: Sequence[CrossResult], *, rows: int, seconds: float) -> st
 
     Parameters
     ----------
-    cells : sequence of CrossResult
     rows : int
         Number of records of Adult in each cell.
     seconds : float

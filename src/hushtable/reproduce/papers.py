@@ -401,10 +401,6 @@ Task = tuple[str, str]
 """Paper and part."""
 
 
-def _nothing() -> None:
-    pass
-
-
 def reproduce_papers(
     papers: Sequence[Paper],
     *,
@@ -412,13 +408,12 @@ def reproduce_papers(
     seed: int | None = None,
     quick: bool = False,
     done: Callable[[str, str], None] = lambda paper, part: None,
-    check: Callable[[], None] = _nothing,
+    check: Callable[[], object] = lambda: None,
 ) -> list[Reproduction]:
     """Run papers and return their results, in the same order.
 
     Parameters
     ----------
-    papers : sequence of Paper
     part, seed, quick
         As in ``Paper.run``.
     done : callable
@@ -440,7 +435,7 @@ def reproduce_papers(
 
 
 def _each(
-    tasks: Sequence[tuple[Paper, str]], seed: int | None, quick: bool, check: Callable[[], None]
+    tasks: Sequence[tuple[Paper, str]], seed: int | None, quick: bool, check: Callable[[], object]
 ) -> Iterator[tuple[Task, list[Item]]]:
     workers = min(threads(), len(tasks))
     if workers == 1:

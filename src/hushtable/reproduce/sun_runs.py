@@ -131,7 +131,6 @@ class Bench:
 
     Parameters
     ----------
-    table : pyarrow.Table
     plans : mapping of int to TablePlan
         By the number of quasi-identifiers.
     """

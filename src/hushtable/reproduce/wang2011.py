@@ -141,7 +141,6 @@ def measured(setting: WangSetting, n: int, seed: int, repeats: int, timed: bool 
 
     Parameters
     ----------
-    setting : WangSetting
     n, seed, repeats : int
         Size of the samples, their seed, and their number.
     timed : bool
@@ -201,20 +200,15 @@ class RunSize:
         return {float(k): measured(of(k), self.n, self.seed, self.repeats, timed) for k in self.ks}
 
 
-def _plain(v: float) -> Callable[[int], WangSetting]:
-    return lambda k: WangSetting(k, v=v)
-
-
-def _full(v: float) -> Callable[[int], WangSetting]:
-    return lambda k: WangSetting(k, tuple(ALP.items()), tuple(DIF.items()), v)
-
-
 def _divorced(alp: float, v: float, dif: float = 0.3) -> Callable[[int], WangSetting]:
     return lambda k: WangSetting(k, (("Divorced", alp),), (("Divorced", dif),), v)
 
 
 def _models(v: float) -> dict[str, Callable[[int], WangSetting]]:
-    return {"k-anonymity": _plain(v), "(alp, dif)": _full(v)}
+    return {
+        "k-anonymity": lambda k: WangSetting(k, v=v),
+        "(alp, dif)": lambda k: WangSetting(k, tuple(ALP.items()), tuple(DIF.items()), v),
+    }
 
 
 def _alps(v: float) -> dict[str, Callable[[int], WangSetting]]:

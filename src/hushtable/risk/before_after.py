@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from hushtable.errors import ParameterError, did_you_mean
 from hushtable.io.grids import html_grid, text_grid
+from hushtable.io.plots import bars
 from hushtable.registry import risks
 from hushtable.release.exposure import Exposure
 from hushtable.risk.base import Risk
@@ -84,8 +85,6 @@ class RiskSummary:
         -------
         matplotlib axes
         """
-        from hushtable.io.plots import bars
-
         names, series = [], {"before": list[float](), "after": list[float]()}
         for name, found in self.risks.items():
             after = {} if found.after is None else found.after.as_dict()

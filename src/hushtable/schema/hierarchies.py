@@ -51,7 +51,6 @@ def suggest_hierarchy(column: Prepared, ignored: tuple[str, ...] = ()) -> Sugges
 
     Parameters
     ----------
-    column : Prepared
     ignored : tuple of str
         Texts that probably represent a missing value.
 

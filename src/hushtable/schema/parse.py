@@ -7,7 +7,7 @@ from collections import Counter
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from hushtable.errors import DataError
+from hushtable.errors import DataError, counted
 from hushtable.io.text import is_text, to_labels, type_words
 from hushtable.schema.columns import Format, Kind
 from hushtable.schema.dates import (
@@ -240,7 +240,7 @@ def describe(text: pa.Array) -> str:
     numbers = plain_numbers(left)
     counts["number", "numbers"] = _true(numbers)
     counts["text", "texts"] = len(left) - _true(numbers)
-    return ", ".join(f"{n:,} {one if n == 1 else many}" for (one, many), n in counts.most_common() if n)
+    return ", ".join(counted(n, *words) for words, n in counts.most_common() if n)
 
 
 def _true(mask: pa.Array) -> int:

@@ -16,6 +16,7 @@ import pyarrow.compute as pc
 from hushtable.arrays import IntArray
 from hushtable.errors import DataError, counted
 from hushtable.io.grids import html_grid, text_grid
+from hushtable.io.plots import bars
 from hushtable.schema.columns import Format, Kind, Role
 from hushtable.schema.formats import MIXED_DATES, fitting_formats, format_question, has_times, mixed_dates
 from hushtable.schema.hierarchies import DATES, suggest_hierarchy
@@ -141,8 +142,6 @@ class Profile:
         -------
         matplotlib axes
         """
-        from hushtable.io.plots import bars
-
         rows = max(self.rows, 1)
         series = {
             "unique": [c.unique / rows for c in self.columns],
@@ -396,8 +395,6 @@ class Token:
 
     Attributes
     ----------
-    text : str
-    rows : int
     number : bool
         Whether it is a number far from all others, such as -999.
     """

@@ -91,8 +91,6 @@ def unique_shares(
     ----------
     columns : sequence of int64 arrays
         Codes from 0.
-    size : int
-    limit : int
 
     Returns
     -------

@@ -13,7 +13,6 @@ _POLICY = ("columns", "hierarchies", "protect")
 
 class _Studio(Protocol):
     def faults(self, project: Project) -> list[dict[str, str]]: ...
-
     def job_of(self, project: Project, *kinds: str) -> Job | None: ...
 
 

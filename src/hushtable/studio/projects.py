@@ -41,12 +41,7 @@ _HISTORY: dict[Path, list[_Step]] = {}
 
 @dataclass(frozen=True)
 class Project:
-    """A project's folder.
-
-    Attributes
-    ----------
-    folder : Path
-    """
+    """A project's folder."""
 
     folder: Path
 
@@ -133,7 +128,6 @@ class Project:
 
         Parameters
         ----------
-        change : callable
         seen : str, optional
             Revision that the change was made for; refused if there is a later one.
         what : str

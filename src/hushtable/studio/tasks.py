@@ -19,7 +19,6 @@ class JobKind:
 
     Attributes
     ----------
-    lane : str
     function : str
         As ``module:name`` below ``hushtable.studio.work``: only a worker that runs it imports it.
     """

@@ -82,7 +82,6 @@ def check_unpacked(path: Path, name: str, given: int | None = None) -> None:
 
     Parameters
     ----------
-    path : Path
     name : str
         Its suffix determines its type.
     given : int, optional

@@ -12,6 +12,7 @@ import signal
 import sys
 import threading
 import time
+import traceback
 import warnings
 from pathlib import Path
 
@@ -68,8 +69,6 @@ def work(store: Store, projects: Projects, job: Job) -> None:
         store.end(job.id, "cancelled", error=stopped.as_dict())
     except Exception as error:
         if os.environ.get(DEBUG):
-            import traceback
-
             traceback.print_exception(error)
         store.end(job.id, "failed", error=failure(error)[0])
     else:

@@ -104,16 +104,12 @@ class Case:
         chosen = tuple(models)
         needed = frozenset[Stat]().union(*(m.stats_needed() for m in chosen))
         on, bandwidths = self.bound(chosen).estimated()
-        if bandwidths:
-            return Extra(
-                population=self.population if Stat.POPULATION in needed else None,
-                background_on=on,
-                bandwidths=bandwidths,
-            )
+        believed = Stat.BACKGROUND in needed and not bandwidths
         return Extra(
             population=self.population if Stat.POPULATION in needed else None,
-            background=self.background if Stat.BACKGROUND in needed else None,
-            background_on="disease" if Stat.BACKGROUND in needed else "",
+            background=self.background if believed else None,
+            background_on=on if bandwidths else "disease" if believed else "",
+            bandwidths=bandwidths,
         )
 
     def suited(self, algorithm: Algorithm) -> Case:

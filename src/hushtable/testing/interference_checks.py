@@ -283,8 +283,6 @@ def spark_files(table: pa.Table, plan: Plan, *, parts: int = 3, part_rows: int =
 
     Parameters
     ----------
-    table : pyarrow.Table
-    plan : Plan
     parts : int
         Number of input files.
     part_rows : int

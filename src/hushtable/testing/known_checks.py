@@ -9,8 +9,9 @@ only checked, or a public rule uses them, guesses may exceed what the models pro
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import astuple, dataclass
 
 from hushtable.algorithms.base import Algorithm, Reads
 from hushtable.attacks.base import wilson
@@ -53,15 +54,7 @@ class Guesses:
     same: int = 0
 
     def __add__(self, other: Guesses) -> Guesses:
-        return Guesses(
-            self.releases + other.releases,
-            self.targets + other.targets,
-            self.right + other.right,
-            self.promised + other.promised,
-            self.openly + other.openly,
-            self.exchanges + other.exchanges,
-            self.same + other.same,
-        )
+        return Guesses(*map(operator.add, astuple(self), astuple(other)))
 
 
 def guesses(models: Sequence[PrivacyModel], algorithm: Algorithm, case: Case, *, worlds: int = 48) -> Guesses:

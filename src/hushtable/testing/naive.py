@@ -349,7 +349,6 @@ def check_representatives(release: Release, classes: Sequence[Sequence[int]]) ->
 
     Parameters
     ----------
-    release : Release
     classes : sequence of sequences of int
         The published rows of each class.
     """

@@ -41,8 +41,8 @@ def forced_kernels(*, compiled: bool) -> Iterator[None]:
         kernels.COMPILE_FROM = before
 
 
-def _attempt(data: Any, plan: Plan) -> Release | Answer:
-    """A release, or how it was refused."""
+def attempt(data: Any, plan: Plan) -> Release | Answer:
+    """Return a release, or how it was refused."""
     try:
         return run_plan(data, plan)
     except Infeasible:
@@ -78,9 +78,9 @@ def check_kernels(
     if plan is None:
         return Answer.INCOMPATIBLE
     with forced_kernels(compiled=False):
-        slow = _attempt(case.table, plan)
+        slow = attempt(case.table, plan)
     with forced_kernels(compiled=True):
-        fast = _attempt(case.table, plan)
+        fast = attempt(case.table, plan)
     _same(slow, fast, "compiling the kernels")
     return slow if isinstance(slow, Answer) else Answer.RELEASED
 
@@ -100,7 +100,7 @@ def check_same_bytes(
     plan = _plan(models, algorithm, case, suppression)
     if plan is None:
         return Answer.INCOMPATIBLE
-    first, second = _attempt(case.table, plan), _attempt(_permuted(case), plan)
+    first, second = attempt(case.table, plan), attempt(_permuted(case), plan)
     _same(first, second, "the order of the rows")
     if isinstance(first, Answer) or isinstance(second, Answer):
         return Answer.INFEASIBLE if first is Answer.INFEASIBLE else Answer.NOT_FOUND
@@ -127,11 +127,11 @@ def check_orders(
     plan = _plan(models, algorithm, case, suppression)
     if plan is None:
         return Answer.INCOMPATIBLE
-    first = _attempt(case.table, plan)
+    first = attempt(case.table, plan)
     table = _permuted(case)
-    _same(first, _attempt(table, plan), "the order of the rows")
-    _same(first, _attempt(table.select(table.column_names[::-1]), plan), "the order of the columns")
-    _same(first, _attempt(case.table, plan), "an earlier run in the same process")
+    _same(first, attempt(table, plan), "the order of the rows")
+    _same(first, attempt(table.select(table.column_names[::-1]), plan), "the order of the columns")
+    _same(first, attempt(case.table, plan), "an earlier run in the same process")
     return first if isinstance(first, Answer) else Answer.RELEASED
 
 
@@ -143,9 +143,9 @@ def check_frames(
     plan = _plan(models, algorithm, case, suppression)
     if plan is None:
         return Answer.INCOMPATIBLE
-    first = _attempt(case.table, plan)
+    first = attempt(case.table, plan)
     for what, frame in _frames(case).items():
-        got = _attempt(frame, plan)
+        got = attempt(frame, plan)
         if isinstance(first, Answer) or isinstance(got, Answer):
             require(first == got, f"{what} changes the answer: {first} and {got}")
             continue

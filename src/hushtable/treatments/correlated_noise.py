@@ -21,6 +21,7 @@ import pyarrow as pa
 
 from hushtable.errors import IncompatibleError
 from hushtable.params import Positive
+from hushtable.rng import normal_of
 from hushtable.schema.columns import Kind
 from hushtable.treatments.base import Given, Treatment, covariance
 
@@ -84,8 +85,6 @@ class CorrelatedNoise(Treatment):
 
 def _draws(given: Given, columns: int) -> list[np.typing.NDArray[np.float64]]:
     """Return independent normal numbers for every row, the same for all columns, even for rows without a value."""
-    from hushtable.rng import normal_of
-
     n, found = len(given.order), []
     for j in range(columns):
         drawn = np.empty(n)

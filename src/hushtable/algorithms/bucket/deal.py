@@ -45,7 +45,6 @@ def deal(values: IntArray, groups: int) -> IntArray:
     ----------
     values : int64 array
         Codes.
-    groups : int
 
     Returns
     -------

@@ -26,7 +26,6 @@ class CellCosts:
     Attributes
     ----------
     codes : (rows, d) integer array
-    tables : CostTables
     """
 
     codes: AnyArray

@@ -39,7 +39,6 @@ class Clusters:
         Of the rows.
     labels : int64 array
         The group of every row; -1 for none.
-    n : int
     stats : GroupStats
         Of the groups.
     """

@@ -356,7 +356,6 @@ class Improved:
 
     Attributes
     ----------
-    labels : int64 array
     n : int
         The number of groups.
     saved : float
@@ -384,11 +383,8 @@ def improve(
 
     Parameters
     ----------
-    problem : Problem
-    space : Space
     labels : int64 array
         Labels of satisfied groups ``0 .. n - 1``; every point has one.
-    n : int
     needed : int
         Minimum units of a group.
     seconds : float, optional

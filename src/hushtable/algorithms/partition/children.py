@@ -26,7 +26,6 @@ class Children:
 
     Attributes
     ----------
-    column : int
     group : int64 array
         The group that each child comes from, ascending.
     stats : GroupStats
@@ -80,10 +79,6 @@ class Branching(Protocol):
 
 class Trees:
     """The hierarchies, with leaves in depth-first order: a node is a range of ranks.
-
-    Parameters
-    ----------
-    quasi : sequence of QuasiColumn
 
     Attributes
     ----------

@@ -144,7 +144,6 @@ class SweepNodes:
 
     Parameters
     ----------
-    table : EncodedTable
     kept : bool array
         Rows that take part.
 

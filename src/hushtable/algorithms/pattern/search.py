@@ -96,7 +96,6 @@ def find_patterns(
 
     Parameters
     ----------
-    records : Records
     start, offsets : int64 arrays
         The initial sets.
     condition : {"<", ">"}

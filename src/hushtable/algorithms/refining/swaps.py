@@ -46,7 +46,6 @@ def refine_for_samples(
 
     Parameters
     ----------
-    problem : Problem
     partition : Partition
         Valid for the problem's model; similar groups have neighboring numbers.
     bins : list of uint8 arrays

@@ -58,7 +58,6 @@ class SparkOutcome:
     ----------
     shown : Shown or Listed
         The published table.
-    content : Content
     counted : CountedCells
         The published table, counted by its cells.
     problem : Problem
@@ -67,7 +66,6 @@ class SparkOutcome:
         The rows on the driver.
     comparison : Comparison
         The release compared with its original.
-    verification : Verification
     summarised : bool
         Whether the rows of ``problem`` are all distinct combinations, weighted.
     """
@@ -214,15 +212,8 @@ def _kept(shown: Shown | Listed) -> Iterator[Shown | Listed]:
 class OnDriver:
     """All rows of a table, grouped.
 
-    Parameters
-    ----------
-    content : Content
-
     Attributes
     ----------
-    problem : Problem
-    partition : Partition
-    recoded : Recoded
     expected : int
         Rows that are published.
     """
@@ -257,12 +248,6 @@ class OnDriver:
 
 class Listed:
     """The published table on the driver, with the interface of ``Shown``.
-
-    Parameters
-    ----------
-    content : Content
-    rows : Differing
-    book : Cellbook
 
     Attributes
     ----------

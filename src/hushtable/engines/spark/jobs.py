@@ -87,8 +87,6 @@ class SparkJobs:
 
     Attributes
     ----------
-    spark : SparkSession
-    progress : Progress
     held : list of DataFrame
         Intermediate tables that are cached until the run ends.
     """

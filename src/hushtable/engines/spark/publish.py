@@ -91,8 +91,6 @@ def published_rows(
 
     Parameters
     ----------
-    content : Content
-    tuples : SparkRows
     recoded : Recoded
         Cells of the expanded combinations.
     rows : int64 array, optional

@@ -82,7 +82,6 @@ class Shown:
 
     Parameters
     ----------
-    content : Content
     rows, book
         As ``published_rows`` returns them.
 

@@ -71,12 +71,7 @@ def _held(outcome: SparkOutcome, data: DataFrame, plan: Plan) -> AccountProtocol
 
 
 class SparkTable:
-    """A published table that Spark caches until ``unpersist``.
-
-    Attributes
-    ----------
-    columns : tuple of str
-    """
+    """A published table that Spark caches until ``unpersist``."""
 
     def __init__(self, outcome: SparkOutcome) -> None:
         self.columns = tuple(outcome.shown.names)
@@ -111,12 +106,7 @@ class SparkTable:
 
 @dataclass(frozen=True)
 class CountedRelease:
-    """Spark's counts of a release and its original.
-
-    Attributes
-    ----------
-    outcome : SparkOutcome
-    """
+    """Spark's counts of a release and its original."""
 
     outcome: SparkOutcome
 

@@ -70,7 +70,7 @@ def save_parts(
         release_folders(folder, overwrite=overwrite, together=elsewhere) as (target, private),
     ):
         name = f"release.{format}"
-        shown = guard_table if for_spreadsheets(release.policy) else _as_it_is
+        shown = guard_table if for_spreadsheets(release.policy) else lambda table: table
         place = target / (name if many else ".parts")
         outcome.shown.write(place, many)
         _check(outcome, place)
@@ -84,10 +84,6 @@ def save_parts(
             shutil.rmtree(place)
         write_documents(release, target, private, name, release.measures(), lambda: _shown_classes(outcome))
     return Path(folder)
-
-
-def _as_it_is(table: pa.Table) -> pa.Table:
-    return table
 
 
 def _patterns(release: Release, place: Path) -> pa.Table:

@@ -10,9 +10,9 @@ the records.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 import pyarrow as pa
@@ -20,7 +20,7 @@ import pyarrow as pa
 from hushtable.arrays import AnyArray, BoolArray, FloatArray, IntArray
 from hushtable.kernels.grouping import group_rows
 from hushtable.release.forms.base import Cells, Form, Points, count_codes, escape_value
-from hushtable.release.forms.sets import SetCells
+from hushtable.release.forms.sets import RecordCells, SetCells
 from hushtable.schema.columns import Cover, Kind
 from hushtable.table.coded_columns import QuasiColumn, known_numbers, published_numbers
 
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class CentroidCells(Cells):
+class CentroidCells(RecordCells):
     """The representatives of one column, one per group.
 
     For measures of spread, a representative counts as the range (in a nominal column, the set) of the values it stands
@@ -37,17 +37,13 @@ class CentroidCells(Cells):
 
     Attributes
     ----------
-    units : int64 array
-        How many records of its group have each member.
     whole_numbers : bool
         Whether means of integers are rounded to integers (halves to even).
     """
 
-    units: IntArray = field(default_factory=lambda: np.empty(0, dtype=np.int64))
     whole_numbers: bool = False
 
     tells_bounds: ClassVar[bool] = False
-    own_records: ClassVar[bool] = True
     treatment: ClassVar[str] = "replaced by a representative of the class"
 
     @cached_property
@@ -58,47 +54,9 @@ class CentroidCells(Cells):
         return np.where(self.mixed, 0, self.low), np.where(self.mixed, self.column.coded.size - 1, self.high)
 
     @property
-    def _as_set(self) -> SetCells:
-        return SetCells(self.column, self.offsets, self.members)
-
-    @property
-    def has_holes(self) -> bool:
-        """True for unordered labels: their representatives do not stand for what lies between them."""
-        return not self.column.coded.kind.ordered
-
-    @cached_property
-    def leaves(self) -> IntArray:
-        """Number of leaves that each representative stands for."""
-        return self._as_set.leaves if self.has_holes else super().leaves
-
-    def covers(self, groups: IntArray, codes: IntArray) -> BoolArray:
-        """Return whether the representative of ``groups[i]`` stands for the leaf ``codes[i]``."""
-        return self._as_set.covers(groups, codes) if self.has_holes else super().covers(groups, codes)
-
-    def covered(self, weights: IntArray) -> IntArray:
-        """Return the sum of ``weights`` over the leaves that each representative stands for."""
-        return self._as_set.covered(weights) if self.has_holes else super().covered(weights)
-
-    @cached_property
-    def height(self) -> IntArray:
-        """Height of the lowest node above the values that a representative stands for."""
-        return self._as_set.height if self.has_holes else super().height
-
-    @property
-    def _known_extent(self) -> tuple[IntArray, IntArray]:
-        return self._as_set._known_extent if self.has_holes else super()._known_extent
-
-    def drawn(self, groups: IntArray, luck: FloatArray) -> IntArray:
-        """Return one of the values that a representative stands for."""
-        return self._as_set.drawn(groups, luck) if self.has_holes else super().drawn(groups, luck)
-
-    def _taken(self, groups: IntArray, at: IntArray) -> dict[str, Any]:
-        return {"units": np.asarray(self.units)[at]}
-
-    @property
-    def bounded(self) -> None:
-        """None: a mean says nothing about other people near it."""
-        return None
+    def _as_set(self) -> SetCells | None:
+        """The values, if they are labels without an order; nothing lies between these."""
+        return None if self.column.coded.kind.ordered else SetCells(self.column, self.offsets, self.members)
 
     def nearness(self, codes: IntArray) -> FloatArray:
         """Return 1 if a representative is the value itself."""

@@ -11,21 +11,21 @@ in every column. With sets, values that several people share would stay open.
 from __future__ import annotations
 
 import sys
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
+from typing import TYPE_CHECKING, Annotated, ClassVar, Literal
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from hushtable.arrays import AnyArray, BoolArray, FloatArray, IntArray
+from hushtable.arrays import AnyArray, FloatArray, IntArray
 from hushtable.errors import DataError, IncompatibleError
 from hushtable.models.base import Stat
 from hushtable.params import AtLeast
 from hushtable.release.forms.base import Cells, MemberForm, count_codes
 from hushtable.release.forms.rounding import EXACT_DIGITS, LAST_DAY, number_text, significant_bins, whole_bins
-from hushtable.release.forms.sets import SetCells
+from hushtable.release.forms.sets import RecordCells, SetCells
 from hushtable.schema.columns import Cover, Kind, Missing
 from hushtable.table.coded_columns import QuasiColumn, known_numbers, published_numbers
 
@@ -52,23 +52,18 @@ def escape_counted(label: str | None) -> str:
 
 
 @dataclass(frozen=True)
-class CountCells(Cells):
+class CountCells(RecordCells):
     """How often each value of one column occurs in each class.
 
     Attributes
     ----------
-    units : int64 array
-        Number of records of its class with each member.
-    digits : int
     dates : str
         As in ``Counts``.
     """
 
-    units: IntArray = field(default_factory=lambda: np.empty(0, dtype=np.int64))
     digits: int = 2
     dates: str = "month"
 
-    own_records: ClassVar[bool] = True
     treatment: ClassVar[str] = "published as the counts of the class"
 
     @cached_property
@@ -136,24 +131,6 @@ class CountCells(Cells):
         """The first and the last leaf in a bin."""
         return self._as_set.extent
 
-    @property
-    def has_holes(self) -> bool:
-        """True: what lies between two bins is not covered."""
-        return True
-
-    @cached_property
-    def leaves(self) -> IntArray:
-        """Number of leaves in the bins of each class."""
-        return self._as_set.leaves
-
-    def covers(self, groups: IntArray, codes: IntArray) -> BoolArray:
-        """Return whether ``codes[i]`` is in a bin of ``groups[i]``."""
-        return self._as_set.covers(groups, codes)
-
-    def covered(self, weights: IntArray) -> IntArray:
-        """Return the sum of ``weights`` over the leaves in the bins of each class."""
-        return self._as_set.covered(weights)
-
     def expected(self, weights: IntArray) -> FloatArray:
         """Return the mean weight of a record of each class: every bin has its count, spread evenly."""
         bin_of, names = self._bins
@@ -172,15 +149,6 @@ class CountCells(Cells):
     def shares_leaf(self, a: int, b: int) -> bool:
         """Whether two classes have a bin in common."""
         return self._as_set.shares_leaf(a, b)
-
-    @cached_property
-    def height(self) -> IntArray:
-        """Height of the lowest node above all that a class covers."""
-        return self._as_set.height
-
-    @property
-    def _known_extent(self) -> tuple[IntArray, IntArray]:
-        return self._as_set._known_extent
 
     def representatives(self, numbers: FloatArray) -> FloatArray:
         """Return the mean that the counts give: every record in the middle of its bin; NaN without any value."""
@@ -205,10 +173,6 @@ class CountCells(Cells):
         """True: the counts say how many people have each value."""
         return True
 
-    def drawn(self, groups: IntArray, luck: FloatArray) -> IntArray:
-        """Return leaves in the bins."""
-        return self._as_set.drawn(groups, luck)
-
     def written_down(self, groups: IntArray, place: IntArray, luck: FloatArray, spread: float) -> IntArray:
         """Return the values of a class, each repeated by its count."""
         bin_of, _ = self._bins
@@ -221,14 +185,6 @@ class CountCells(Cells):
         start = np.searchsorted(bin_of, found)
         leaves = np.searchsorted(bin_of, found, side="right") - start
         return np.asarray(start + (luck * leaves).astype(np.int64))
-
-    def _taken(self, groups: IntArray, at: IntArray) -> dict[str, Any]:
-        return {"units": np.asarray(self.units)[at]}
-
-    @property
-    def bounded(self) -> None:
-        """None: newcomers would change the counts."""
-        return None
 
     def labels(self) -> pa.Array:
         """Return the counts as text."""
@@ -243,14 +199,6 @@ class CountCells(Cells):
     def said(self, group: int) -> str:
         """Return how many values are counted."""
         return f"published as how often each of {self._of_all(group)} occurs in its class"
-
-    def is_exact(self, group: int) -> bool:
-        """Whether all records of a class have the same value."""
-        return bool(self.leaves[group] <= 1)
-
-    def finer(self, group: int) -> int | None:
-        """Return the height of the lowest node above the values."""
-        return None if self.column.coded.kind.ordered else int(self.height[group])
 
 
 @dataclass(frozen=True)

@@ -25,7 +25,7 @@ import pyarrow as pa
 from hushtable.arrays import AnyArray, BoolArray, FloatArray, IntArray
 from hushtable.hierarchy.base import ROOT
 from hushtable.kernels.separate import separate
-from hushtable.release.forms.base import Cells, Form, MemberForm, Widening, count_codes
+from hushtable.release.forms.base import Cells, Form, MemberForm, count_codes
 from hushtable.release.forms.rounding import FIRST_DAY, LAST_DAY, number_text, round_between
 from hushtable.schema.columns import Cover, Kind
 from hushtable.table.coded_columns import QuasiColumn, known_numbers
@@ -84,10 +84,6 @@ class RegionCells(Cells):
 
     def _taken(self, groups: IntArray, at: IntArray) -> dict[str, Any]:
         return {"floors": self.floors[groups], "ceilings": self.ceilings[groups]}
-
-    def widened(self, how: Widening, open_to: BoolArray, luck: FloatArray) -> Cells:
-        """Return the regions unchanged: their bounds are nobody's values."""
-        return self
 
     def labels(self) -> pa.Array:
         """Return the regions as text."""

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 import pyarrow as pa
@@ -117,6 +118,65 @@ class SetCells(Cells):
     def finer(self, group: int) -> int | None:
         """Return the height of the lowest node above the members."""
         return int(self.height[group])
+
+
+@dataclass(frozen=True)
+class RecordCells(Cells):
+    """Cells computed from the records of a class. What they stand for is a set of leaves, or a range.
+
+    Attributes
+    ----------
+    units : int64 array
+        How many records of its class have each member.
+    """
+
+    units: IntArray = field(default_factory=lambda: np.empty(0, dtype=np.int64))
+
+    own_records: ClassVar[bool] = True
+
+    @property
+    @abstractmethod
+    def _as_set(self) -> SetCells | None:
+        """The leaves that each cell stands for; None if these are all between its ends."""
+
+    @property
+    def has_holes(self) -> bool:
+        """Whether cells stand for sets: what lies between two members is not covered."""
+        return self._as_set is not None
+
+    @cached_property
+    def leaves(self) -> IntArray:
+        """Number of leaves that each cell stands for."""
+        return super().leaves if self._as_set is None else self._as_set.leaves
+
+    def covers(self, groups: IntArray, codes: IntArray) -> BoolArray:
+        """Return whether the cell of ``groups[i]`` stands for the leaf ``codes[i]``."""
+        return super().covers(groups, codes) if self._as_set is None else self._as_set.covers(groups, codes)
+
+    def covered(self, weights: IntArray) -> IntArray:
+        """Return the sum of ``weights`` over the leaves that each cell stands for."""
+        return super().covered(weights) if self._as_set is None else self._as_set.covered(weights)
+
+    @cached_property
+    def height(self) -> IntArray:
+        """Height of the lowest node above all that a cell stands for."""
+        return super().height if self._as_set is None else self._as_set.height
+
+    @property
+    def _known_extent(self) -> tuple[IntArray, IntArray]:
+        return super()._known_extent if self._as_set is None else self._as_set._known_extent
+
+    def drawn(self, groups: IntArray, luck: FloatArray) -> IntArray:
+        """Return leaves that the cells stand for."""
+        return super().drawn(groups, luck) if self._as_set is None else self._as_set.drawn(groups, luck)
+
+    def _taken(self, groups: IntArray, at: IntArray) -> dict[str, Any]:
+        return {"units": np.asarray(self.units)[at]}
+
+    @property
+    def bounded(self) -> None:
+        """None: newcomers would change the cell."""
+        return None
 
 
 @dataclass(frozen=True)

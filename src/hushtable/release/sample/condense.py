@@ -229,13 +229,9 @@ def _rounded(values: FloatArray, spreads: FloatArray, labels: IntArray) -> Float
 
 def _sorted(table: pa.Table) -> pa.Table:
     """Rows sorted by all their cells, so that their order reveals nothing."""
-    plain = pa.table([_plain(c) for c in table.columns], names=[str(i) for i in range(table.num_columns)])
+    plain = pa.table([decode(c) for c in table.columns], names=[str(i) for i in range(table.num_columns)])
     order = pc.sort_indices(plain, sort_keys=[(name, "ascending") for name in plain.column_names])
     return table.take(order)
-
-
-def _plain(column: pa.ChunkedArray) -> pa.ChunkedArray:
-    return column.cast(column.type.value_type) if pa.types.is_dictionary(column.type) else column
 
 
 def write_condensed(

@@ -23,7 +23,6 @@ from hushtable.release.written import Written
 
 NOTE = "Rows are drawn from the cells of a release, class by class. One that matches a person does so by chance."
 _ENDINGS = (".csv", ".parquet")
-_PIECE = 1 << 20
 
 
 def sample_release(release: Released, *, seed: int = 0, rows: int | None = None, where: Sequence[str] = ()) -> pa.Table:
@@ -104,7 +103,6 @@ def write_sample(
 
     Parameters
     ----------
-    release : Release
     path : path
         Its ending decides the format: ``.csv`` or ``.parquet``. The note has the ending ``.json``.
     seed, rows, where
@@ -130,7 +128,6 @@ def write_drawn(release: Released, table: pa.Table, target: Path, words: str, ho
     ----------
     release : Release
         The release that they were drawn from.
-    table : pyarrow.Table
     target : Path
         Checked by ``check_sample_target``.
     words : str
@@ -158,21 +155,13 @@ def write_drawn(release: Released, table: pa.Table, target: Path, words: str, ho
     return note
 
 
-def _mark(release: Released) -> str | None:
-    public = getattr(release.origin, "public", None) or load_evidence(release.published.path.with_name("release.json"))
-    mark: str | None = public.get("release")
-    return mark
-
-
 def _origin(release: Released) -> dict[str, Any]:
     """The release's mark, and a hash of the published file if there is one."""
     if not isinstance(release.published, Written):
         return {}
-    found: dict[str, Any] = {"mark": _mark(release)}
+    public = getattr(release.origin, "public", None) or load_evidence(release.published.path.with_name("release.json"))
+    found: dict[str, Any] = {"mark": public.get("release")}
     if release.published.path.is_file():
-        digest = hashlib.sha256()
         with release.published.path.open("rb") as stream:
-            while piece := stream.read(_PIECE):
-                digest.update(piece)
-        found["sha256"] = digest.hexdigest()
+            found["sha256"] = hashlib.file_digest(stream, "sha256").hexdigest()
     return found

@@ -25,11 +25,11 @@ from hushtable.io.text import is_text, to_labels
 from hushtable.kernels.deal import draw_uniform, shuffle_runs
 from hushtable.release.bucket import bucket_column
 from hushtable.release.forms.reading import Reading, read_cells
-from hushtable.release.reading_back import check_published_columns, published_cells
+from hushtable.release.reading_back import check_published_columns, prepare_as, published_cells
 from hushtable.release.recode import check_cells, class_numbers, form_shown
 from hushtable.release.sample.columns import Drawn, Fixed, Rule, deal, parse_rule
 from hushtable.schema.columns import Kind, Role
-from hushtable.schema.prepare import Prepared, prepare
+from hushtable.schema.prepare import Prepared
 from hushtable.table.encode import no_rows
 from hushtable.table.plan import ColumnPlan, TablePlan
 
@@ -52,10 +52,8 @@ def sample_table(
     ----------
     table : pyarrow.Table
         As published.
-    plan : TablePlan
     recoding : Recoding
         Recoding of the algorithm that made it.
-    seed : int
     rows : int, optional
         Number of rows. Defaults to the number of published rows. Fewer rows are a random choice; for more, everything
         is drawn several times.
@@ -147,9 +145,6 @@ def read_columns(
 
     Parameters
     ----------
-    table : pyarrow.Table
-    plan : TablePlan
-    recoding : Recoding
     without : container of str
         Quasi-identifiers that are not read.
 
@@ -249,28 +244,14 @@ class _Dealing:
         values = self.published.column(column.name)
         if self.order is not None:
             values = values.take(pa.array(self.order))
-        return prepare(
-            values,
-            name=column.name,
-            kind=column.kind,
-            missing_values=self.plan.missing_values,
-            order=column.order,
-            format=column.format,
-        )
+        return prepare_as(values, column, None, self.plan.missing_values)
 
 
 def typed_column(column: pa.ChunkedArray, plan: ColumnPlan, missing_values: Sequence[str]) -> Any:
     """Return a published column in its own type, whatever the type in the file."""
     if not is_text(value_type(column.type)):
         return column
-    found = prepare(
-        column,
-        name=plan.name,
-        kind=plan.kind,
-        missing_values=missing_values,
-        order=plan.order,
-        format=plan.format,
-    )
+    found = prepare_as(column, plan, None, tuple(missing_values))
     if found.kind in (Kind.NUMERIC, Kind.DATE):
         return decode(found.data)
     return published_cells(column)
@@ -298,13 +279,10 @@ def keep_rules(
     ----------
     columns : mapping of str to Drawn or Fixed
         Drawn columns are changed in place.
-    rules : sequence of Rule
     labels : int64 array
         The class of each row, ascending.
     offsets : int64 array
         Where each class begins.
-    seed : int
-    stream : str
 
     Raises
     ------

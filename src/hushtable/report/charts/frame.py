@@ -78,7 +78,6 @@ class Frame:
 
     Attributes
     ----------
-    labels : sequence of str
     most : float
         The largest number that is drawn.
     show : callable

@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from hushtable.attacks.base import AttackResult
 from hushtable.attacks.play import play
 from hushtable.errors import UsageError
 from hushtable.registry import attacks as known
+from hushtable.release.released import Released
 from hushtable.report.content.privacy import AttackEvidence, NotRun
-
-if TYPE_CHECKING:
-    from hushtable.attacks.base import AttackResult
-    from hushtable.release.released import Released
 
 
 def attack_evidence(

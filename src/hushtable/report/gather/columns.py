@@ -247,8 +247,6 @@ class Binned:
 
     Attributes
     ----------
-    name : str
-    bins : Bins
     before : int64 array
         The bin of every input record; -1 if it is not shown.
     shares : float array, optional
@@ -268,7 +266,6 @@ def associations(
 
     Parameters
     ----------
-    columns : sequence of Binned
     labels : int64 array
         The class of every input record; -1 for suppressed ones.
     sizes : int64 array
@@ -378,7 +375,6 @@ def bins_of(
 
     Parameters
     ----------
-    coded : Coded
     counts : int64 array
         Number of input records with each code.
     least : int

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -13,6 +13,7 @@ from hushtable.kernels.grouping import number_rows
 from hushtable.registry import measures
 from hushtable.release.cautions import cautions
 from hushtable.release.comparison import Comparison, RowComparison
+from hushtable.release.released import Released
 from hushtable.report.content.about import About, Recipient
 from hushtable.report.content.base import finite
 from hushtable.report.content.privacy import RecipientEvidence
@@ -27,9 +28,6 @@ from hushtable.risk.linkage import above
 from hushtable.schema.columns import Role
 from hushtable.table.ranks import dense_ranks
 from hushtable.utility.classification import CLASSIFIERS, DEFAULT_CLASSIFIER
-
-if TYPE_CHECKING:
-    from hushtable.release.released import Released
 
 LEAST = 10
 """Minimum number of records in a bar of a histogram; more if a model requires larger classes."""
@@ -49,14 +47,10 @@ def facts_of(
 
     Parameters
     ----------
-    release : Release
-    about : About
     threshold, comparison : float and str
         Defines when a person is at risk.
-    attacks : bool or sequence of str
     labels : bool
         Whether to name values that enough released records share.
-    progress : callable
     """
     progress(0.0, "assessing risks")
     before, after = release.origin.before(), release.origin.after(lambda: release.table)
@@ -131,8 +125,6 @@ def recipient_evidence(
 
     Parameters
     ----------
-    release : Released
-    about : About
     threshold, comparison : float and str
         Defines when a person is at risk.
 

@@ -6,7 +6,7 @@ import os
 from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -20,15 +20,13 @@ from hushtable.registry import algorithms, guards
 from hushtable.release.evidence import PRICE
 from hushtable.release.exposure import Exposure
 from hushtable.release.recode import forms_shown
+from hushtable.release.released import Released
 from hushtable.release.written import Written
 from hushtable.report.content.report import Handling, Provenance, PublishedFile
 from hushtable.report.gather.words import parameter_words, summary_of
 from hushtable.report.signature import file_digest
 from hushtable.schema.columns import Missing
 from hushtable.table.ranks import dense_ranks
-
-if TYPE_CHECKING:
-    from hushtable.release.released import Released
 
 _RECODING = {
     "global": "every value of a column is generalized in the same way everywhere",

@@ -120,8 +120,6 @@ def check_paths(path: str | os.PathLike[str]) -> None:
 
 def write_report(report: Report, path: str | os.PathLike[str]) -> tuple[Path, Path]:
     """Write both files, each completely or not at all; return their paths, the HTML file's first."""
-    from hushtable.report.page.page import page
-
     html, data = Path(path), json_path(path)
     text = page(report)
     atomic_write_text(data, report.model_dump_json(indent=1) + "\n")

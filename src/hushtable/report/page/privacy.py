@@ -18,7 +18,7 @@ def models_section(report: Report) -> Markup:
     """Every model with its threshold, the comparison and the achieved number."""
     rows = [
         (
-            _name(m),
+            f"{m.model} on “{m.column}”" if m.column else m.model,
             join(
                 m.summary, tag("br"), tag("small", f"Against disclosure of {_threats(m)}. {_given(m)}", class_="quiet")
             ),
@@ -31,10 +31,6 @@ def models_section(report: Report) -> Markup:
     ]
     caption = "What each model requires of every class, and what the worst class of the published table achieves"
     return table(caption, ["model", "meaning", "asked for", "achieved", "verdict"], rows, right=(2, 3))
-
-
-def _name(model: ModelEvidence) -> str:
-    return f"{model.model} on “{model.column}”" if model.column else model.model
 
 
 def _threats(model: ModelEvidence) -> str:

@@ -8,7 +8,7 @@ import numpy as np
 
 from hushtable.models.base import TOLERANCE
 from hushtable.release.verify import needed_and_achieved
-from hushtable.report.content.privacy import AttackEvidence, RecipientEvidence
+from hushtable.report.content.privacy import AttackEvidence
 from hushtable.report.content.report import Facts, TemplateAnswer
 from hushtable.report.numbers import count, number, percent
 from hushtable.risk.linkage import above
@@ -67,7 +67,12 @@ def _people_needed(threshold: float, comparison: str) -> str:
 
 
 def attacks_named(
-    facts: Facts, names: Collection[str] | None, question: str, *, otherwise: str, extra: tuple[str, ...] = ()
+    facts: Facts,
+    question: str,
+    names: Collection[str] | None = None,
+    *,
+    otherwise: str = "None of the attacks that were run did better than guessing.",
+    extra: tuple[str, ...] = (),
 ) -> TemplateAnswer:
     """Whether attacks did better than guessing: those named, or all."""
     tried = [a for a in facts.attacks if names is None or a.name in names]
@@ -182,12 +187,4 @@ def for_people(question: str, *points: str) -> TemplateAnswer:
     """Questions that no number answers."""
     return TemplateAnswer(
         question=question, answer="People have to decide the following.", status="to judge", evidence=points
-    )
-
-
-def _learned(who: RecipientEvidence) -> str:
-    return (
-        f"“{who.learned}” is certain for {percent(who.share_learned)}"
-        if who.learned
-        else "there is no sensitive column to learn"
     )

@@ -6,15 +6,13 @@ import os
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
+from hushtable.algorithms.base import Progress
 from hushtable.params import Parametrised
+from hushtable.report.content.about import About, read_about
 from hushtable.report.content.report import Facts, Report, TemplateAnswer
 from hushtable.risk.linkage import Comparison, Threshold
-
-if TYPE_CHECKING:
-    from hushtable.algorithms.base import Progress
-    from hushtable.report.content.about import About
 
 __all__ = ["Template"]
 
@@ -64,7 +62,6 @@ class Template(Parametrised, ABC):
         progress : callable, optional
             Called with (share done, what is being done); may raise ``Cancelled``.
         """
-        from hushtable.report.content.about import read_about
         from hushtable.report.gather.facts import facts_of
 
         said = read_about(about)
@@ -88,7 +85,6 @@ class Template(Parametrised, ABC):
             With risks at this template's threshold.
         about : About, optional
         """
-        from hushtable.report.content.about import About
         from hushtable.report.gather.summary import limits, summary
 
         findings = self.findings(facts)

@@ -49,11 +49,7 @@ class EHDS(Template):
             answers.highest_risk(facts, "Is the risk of re-identification low for every natural person?", strict=True),
             answers.recipients_assessed(facts, "Is it low for each data user, given the data that this user may hold?"),
             answers.attacks_named(
-                facts,
-                None,
-                "Would an attempt at re-identification succeed?",
-                otherwise="None of the attacks that were run did better than guessing.",
-                extra=answers.attribute_models(facts),
+                facts, "Would an attempt at re-identification succeed?", extra=answers.attribute_models(facts)
             ),
             answers.models_hold(facts, "Do the technical measures of the policy hold?"),
             answers.utility_kept(facts, "Do the data still serve the purpose?"),

@@ -51,11 +51,7 @@ class EMA(Template):
             answers.identifiers_gone(facts, "Were direct identifiers removed?"),
             answers.models_hold(facts, "Does the release keep the promises of its policy?"),
             answers.attacks_named(
-                facts,
-                None,
-                "Did attempts at re-identification and inference succeed?",
-                otherwise="None of the attacks that were run did better than guessing.",
-                extra=answers.attribute_models(facts),
+                facts, "Did attempts at re-identification and inference succeed?", extra=answers.attribute_models(facts)
             ),
             answers.utility_kept(facts, "What does it cost in data utility?"),
         )

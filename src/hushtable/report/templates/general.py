@@ -41,11 +41,6 @@ class General(Template):
             models_hold(facts, "Does the release keep the promises of its policy?"),
             identifiers_gone(facts, "Were direct identifiers removed?"),
             highest_risk(facts, "Is the chance of finding a known person low for everybody?", strict=False),
-            attacks_named(
-                facts,
-                None,
-                "Does the release help an adversary?",
-                otherwise="None of the attacks that were run did better than guessing.",
-            ),
+            attacks_named(facts, "Does the release help an adversary?"),
             utility_kept(facts, "Is it still useful?"),
         )

@@ -47,12 +47,7 @@ class HIPAA(Template):
             answers.recipients_assessed(facts, "Is it very small for each anticipated recipient?"),
             answers.identifiers_gone(facts, "Were the identifiers that the safe-harbor method lists removed?"),
             answers.models_hold(facts, "Which method was applied, and does it hold?"),
-            answers.attacks_named(
-                facts,
-                None,
-                "Did attempts at re-identification and inference succeed?",
-                otherwise="None of the attacks that were run did better than guessing.",
-            ),
+            answers.attacks_named(facts, "Did attempts at re-identification and inference succeed?"),
             answers.utility_kept(facts, "What does it cost in data utility?"),
             answers.for_people(
                 "What does the expert decide?",

@@ -46,12 +46,7 @@ class ISO27559(Template):
             answers.identifiers_gone(facts, "Data: were direct identifiers removed?"),
             answers.highest_risk(facts, "Identifiability: is everybody at or below the threshold?", strict=True),
             answers.models_hold(facts, "Mitigation: does the de-identification hold?"),
-            answers.attacks_named(
-                facts,
-                None,
-                "Identifiability: did adversarial testing succeed?",
-                otherwise="None of the attacks that were run did better than guessing.",
-            ),
+            answers.attacks_named(facts, "Identifiability: did adversarial testing succeed?"),
             answers.utility_kept(facts, "Data: are they still useful?"),
             answers.for_people(
                 "Governance: what has to be decided and kept?",

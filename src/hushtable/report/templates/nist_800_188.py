@@ -47,12 +47,7 @@ class NIST800188(Template):
             _quasi(facts),
             answers.models_hold(facts, "Is the de-identification standard of the policy met?"),
             answers.highest_risk(facts, "Is the disclosure risk of every person low?", strict=False),
-            answers.attacks_named(
-                facts,
-                None,
-                "Did a re-identification study succeed?",
-                otherwise="None of the attacks that were run did better than guessing.",
-            ),
+            answers.attacks_named(facts, "Did a re-identification study succeed?"),
             answers.utility_kept(facts, "Is the quality of the data sufficient?"),
             answers.for_people(
                 "What do people have to decide?",

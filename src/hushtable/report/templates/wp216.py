@@ -60,15 +60,15 @@ class WP216(Template):
         return (
             answers.attacks_named(
                 facts,
-                _SINGLING_OUT,
                 "Singling out: can an individual still be isolated?",
+                _SINGLING_OUT,
                 otherwise="No attack that was run isolated records better than guessing.",
                 extra=(sizes, unique),
             ),
             answers.attacks_named(
                 facts,
-                _LINKING,
                 "Linkability: can records about an individual still be linked?",
+                _LINKING,
                 otherwise="No attack that was run linked records better than guessing.",
                 extra=(
                     _highest(facts),
@@ -77,8 +77,8 @@ class WP216(Template):
             ),
             answers.attacks_named(
                 facts,
-                known - set(_SINGLING_OUT) - set(_LINKING),
                 "Inference: can something still be inferred about an individual?",
+                known - set(_SINGLING_OUT) - set(_LINKING),
                 otherwise="No attack that was run inferred values better than guessing.",
                 extra=answers.attribute_models(facts),
             ),

@@ -71,7 +71,6 @@ def html_table(
 
     Parameters
     ----------
-    columns, rows : sequences
     caption : str
         For screen readers.
     numbers : sequence of int

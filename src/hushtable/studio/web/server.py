@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import os
+import shutil
 import signal
 import socket
 import threading
@@ -46,7 +47,6 @@ def serve(
         Table to start a project with.
     home : Path, optional
         The studio's folder.
-    open_browser : bool
     announce : callable
         Called with the address once the studio responds.
     """
@@ -108,8 +108,6 @@ def _listen(host: str, port: int | None) -> socket.socket:
 
 def _begin_with(studio: Studio, data: Path) -> None:
     """Create a project from a file named on the command line."""
-    import shutil
-
     if not data.is_file():
         raise UsageError(f"There is no file {str(data)!r}.", code="no-file", hint="Check the path.")
     project = studio.create(data.stem[:80] or data.name)

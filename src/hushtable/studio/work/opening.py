@@ -23,6 +23,7 @@ from hushtable.io.excel import sheet_names
 from hushtable.io.files import read_table, write_table
 from hushtable.io.json_values import plain
 from hushtable.io.text import to_labels
+from hushtable.policy.policy import Policy
 from hushtable.policy.starter import starter_policy
 from hushtable.policy.text import read_yaml, write_yaml
 from hushtable.schema.columns import Format, Kind
@@ -82,7 +83,6 @@ def open_upload(
 def open_example(project: Project, report: Report, rows: int = 5000, seed: int = 7) -> dict[str, Any]:
     """Use generated patients as the project's table, with a policy for them."""
     from hushtable.datasets.patients import patients, patients_policy
-    from hushtable.policy.policy import Policy
 
     report(0.0, "generating")
     made = project.folder / "data" / f".{_EXAMPLE}"
@@ -165,7 +165,6 @@ def look_at_column(
 
     Parameters
     ----------
-    column : str
     hierarchy : Any
         As in a policy. Defaults to the policy's own if not ``given``.
 

@@ -13,7 +13,7 @@ import numpy as np
 import pyarrow as pa
 
 from hushtable import registry
-from hushtable.api import open_release
+from hushtable.api import open_release, verify
 from hushtable.api import run as run_policy
 from hushtable.arrays import FloatArray, IntArray
 from hushtable.engines.release import Release
@@ -74,8 +74,6 @@ def attack(project: Project, report: Report, run: int, names: Sequence[str] = ()
 
 def verify_again(project: Project, report: Report, run: int) -> dict[str, Any]:
     """Verify the published file from its cells, its policy and its private companion."""
-    from hushtable.api import verify
-
     kept = run_of(project, run)
     report(0.2, "verifying")
     policy = kept.policy

@@ -17,7 +17,7 @@ import pyarrow as pa
 
 from hushtable import rng
 from hushtable.registry import treatments
-from hushtable.schema.columns import Kind, Missing, Role
+from hushtable.schema.columns import Format, Kind, Missing, Role
 from hushtable.table.plan import ColumnPlan
 from hushtable.testing.cases import Case, chosen_forms
 from hushtable.treatments.base import Treatment
@@ -25,13 +25,14 @@ from hushtable.treatments.base import Treatment
 
 @dataclass(frozen=True)
 class _Feature:
-    """A kind of column: its type, values, values that only a suppressed record has, and its kind if it has one."""
+    """A column: its type, values, values that only a suppressed record has, and its kind and format if it has any."""
 
     type: pa.DataType
     values: tuple[Any, ...]
     far: tuple[Any, ...]
     kind: Kind | None = None
     quasi: bool = True
+    format: Format | None = None
 
 
 def _days(*days: tuple[int, ...]) -> tuple[dt.datetime, ...]:
@@ -57,6 +58,15 @@ _COLUMNS = {
     "small": _Feature(pa.int8(), (1, 2, 3), (127,), Kind.NUMERIC),
     "big": _Feature(pa.uint64(), (1, 2, 3), (2**62 + 5,), quasi=False),
     "formula": _Feature(pa.string(), ("=1+1", "-a", "b"), ("@zz", "+1"), quasi=False),
+    "spelled": _Feature(
+        pa.string(), ("HIV", "hiv ", " Hiv", "flu"), ("FLU", "zz  Canary"), Kind.NOMINAL, format=Format.ANY_SPELLING
+    ),
+    "thousands": _Feature(
+        pa.string(), ("1,234", "12", "999"), ("1,234.5", "0.5", "1000"), Kind.NUMERIC, format=Format.THOUSANDS
+    ),
+    "european": _Feature(
+        pa.string(), ("31/12/2019", "01/02/2020"), ("1/1/1850", "2020-05-05"), Kind.DATE, format=Format.DAY_FIRST
+    ),
     "long": _Feature(pa.large_string(), ("a", "=b"), ("zz",), quasi=False),
 }
 _ROLES = (Role.INSENSITIVE, Role.INSENSITIVE, Role.SENSITIVE, Role.QUASI, Role.DROP)
@@ -169,7 +179,7 @@ def _drawn(draw: _Choices, name: str) -> ColumnPlan:
     if role.published and known.kind is Kind.NUMERIC and draw(f"treated/{name}", 3):
         # text is read as numbers only if all of it is numeric
         kind, treated = known.kind, (_treatment(draw, name, (1, 2, 10, 0.5), (2, 10, 2.5)),)
-    return ColumnPlan(name, role, kind, treatments=treated)
+    return ColumnPlan(name, role, kind, treatments=treated, format=known.format)
 
 
 def _treatment(draw: _Choices, name: str, bases: Sequence[float], tops: Sequence[float]) -> Treatment:

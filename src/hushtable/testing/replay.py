@@ -17,6 +17,7 @@ from hushtable.algorithms.base import Algorithm, Partition, Problem, Recoding
 from hushtable.algorithms.earlier import Counterfeits
 from hushtable.arrays import BoolArray, IntArray
 from hushtable.engines import local
+from hushtable.hierarchy.base import ROOT
 from hushtable.release.guard import Guard
 from hushtable.release.plan import Plan
 from hushtable.release.recode import Recoded
@@ -47,7 +48,22 @@ class _Replay(Algorithm):
 
     def run(self, problem: Problem) -> Partition:
         """Return the recorded partition, in the codes and levels of this table."""
-        return self.decisions.partition_of(problem, self.rows)  # type: ignore[no-any-return]
+        partition: Partition = self.decisions.partition_of(problem, self.rows)
+        _check_judged(problem, partition)
+        return partition
+
+
+def _check_judged(problem: Problem, partition: Partition) -> None:
+    """Refuse groups that a model with the whole table's beliefs no longer accepts: they would be merged."""
+    model, table = problem.model, problem.table
+    if model.may_overlap and not model.minds_cover:
+        return
+    if len(partition.labels) != table.n_rows:
+        raise Incomparable  # beliefs that are estimated from the table are about other people
+    stats = table.stats_of(partition.labels, partition.n_groups, model.histogram_keys())
+    stats = stats.take(stats.units > 0)
+    if not (model.satisfied(stats, problem.reference).all() and model.table_satisfied(stats, problem.reference)[0]):
+        raise Incomparable
 
 
 @dataclass(frozen=True)
@@ -264,6 +280,8 @@ def _same_level(new: QuasiColumn, old: QuasiColumn, level: int, kept: IntArray, 
     # masks are counted from the longest value
     first: list[int] = [level + new.coded.height - old.coded.height, level]
     for h in [*first, *range(int(level > 0), new.coded.height)]:
+        if h > 0 and tuple(new.coded.labels[min(h, new.coded.height)]) == (ROOT,):
+            continue  # suppressed records alone had other nodes
         if 0 <= h < new.coded.height and (h > 0) == (level > 0) and _alike(new.coded.levels[h][codes], nodes):
             return int(h)
     raise Incomparable

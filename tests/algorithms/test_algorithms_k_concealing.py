@@ -23,7 +23,7 @@ from hushtable.engines import local
 from hushtable.errors import IncompatibleError, UsageError, VerificationError
 from hushtable.rng import integers
 from hushtable.table.coins import Coins
-from hushtable.testing.interference_checks import local_files
+from hushtable.testing.public_files import local_files
 
 NAMES = ["age", "sex", "country", "diagnosis"]
 

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import json
 import shutil
 from pathlib import Path
 
@@ -44,3 +45,28 @@ def test_nothing_is_changed_where_one_file_cannot_be(call, old):
     assert call("migrate", old / "nowhere").code == 2
     (old / "policy.yaml").write_text("format: 9\ncolumns: {}\nmodels: []\n")
     assert "Install hushtable 0.9 or later" in call("migrate", old).err
+
+
+def test_what_a_table_of_0_1_may_still_disclose_is_said_before_and_after(call, old):
+    release = old / "release"
+    (release / "evidence.json").write_text((old / "evidence.json").read_text())
+    said = []
+    for more in ([], ["--write"], []):
+        answer = call("migrate", release, *more)
+        said.append(answer.out.partition("Do not hand over")[2])
+        assert answer.code == 0
+    assert said[0] == said[1] == said[2]
+    assert "labels of its hierarchies (prefix) may show values of suppressed records" in " ".join(said[0].split())
+    assert "a report compares with the original" in " ".join(said[0].split())
+    files = call("migrate", release, "--json").data["files"]
+    assert {one["kind"]: bool(one["cautions"]) for one in files} == {"release": True, "evidence": True, "policy": False}
+
+
+@pytest.mark.parametrize(
+    "edit", [{"models": ["k"]}, {"models": None}, {"notes": []}, {"algorithm": "mondrian"}, {"columns": {}}], ids=str
+)
+def test_a_forged_release_json_is_refused(call, old, edit):
+    place = old / "release" / "release.json"
+    place.write_text(json.dumps({**json.loads(place.read_text()), **edit}))
+    answer = call("migrate", old / "release", "--write")
+    assert answer.code == 2 and f"its {next(iter(edit))!r} has the wrong type" in answer.err

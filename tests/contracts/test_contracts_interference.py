@@ -32,7 +32,9 @@ from hushtable.testing import (
     with_hierarchies,
 )
 from hushtable.testing.cases import chosen_forms
-from hushtable.testing.interference_checks import CHANGES, local_files, streamed_files
+from hushtable.testing.features import with_features
+from hushtable.testing.interference_checks import CHANGES
+from hushtable.testing.public_files import SOURCES, local_files, streamed_files
 
 NAMES = list(models)
 VARIANTS = [
@@ -110,6 +112,37 @@ def test_streaming(number):
 def test_the_same_rows_come_with_the_same_files(number):
     done = checked(VARIANTS[number], [number], some=True, replay=False)
     assert done.total(), done
+
+
+def featured(source, turns):
+    """Check tables with everything that tables may have, made and published in one way."""
+    done = Counter()
+    for turn in turns:
+        case, algorithm = with_features(case_of(turn), turn), VARIANTS[turn * 5 % len(VARIANTS)]
+        changes = [WHATS[0], WHATS[1 + turn % (len(WHATS) - 1)]]
+        more = {"changes": changes, "seed": turn, "files": SOURCES[source], "replay": turn % 5 > 0}
+        if turn % 6 == 1:
+            more["guards"] = [guards.build(list(guards)[turn // 6 % len(guards)])]
+        chosen = [KAnonymity(k=3)]
+        if turn % 4 == 2:
+            chosen = model_examples(models[NAMES[turn * 7 % len(NAMES)]], case.suited(algorithm), 1) or chosen
+        with small_pieces():
+            done += check_interference(chosen, algorithm, case, **more)
+    return done
+
+
+@pytest.mark.parametrize("source", SOURCES)
+def test_every_feature(source):
+    place = 20 * list(SOURCES).index(source)
+    done = featured(source, range(place, place + 14))
+    assert done["suppressed"] >= 3, done
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("source", SOURCES)
+def test_every_feature_on_many_tables(source):
+    done = featured(source, range(1000, 1300))
+    assert done["suppressed"] >= 50, done
 
 
 def test_the_same_rows_are_published_often_enough():

@@ -30,7 +30,8 @@ from hushtable.release.forms.nodes import Nodes
 from hushtable.schema.columns import Kind, Missing
 from hushtable.testing import check_interference, model_examples, random_case, with_hierarchies
 from hushtable.testing.cases import chosen_forms
-from hushtable.testing.interference_checks import CHANGES, spark_files
+from hushtable.testing.interference_checks import CHANGES
+from hushtable.testing.public_files import spark_files
 from support_core import plan_of, quasi, sensitive
 
 pytestmark = pytest.mark.spark

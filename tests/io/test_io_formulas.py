@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hushtable.io.formulas import escape_formulas, unescape_formulas
+from hushtable.io.formulas import escape_formulas, guard_table, unescape_formulas
 
 
 @pytest.mark.parametrize(
@@ -54,3 +54,9 @@ def test_unescaping_undoes_escaping_exactly(cells: list[str | None]) -> None:
     for cell in escaped.to_pylist():
         if cell and (cell[0] in "\t\r\n" or cell.strip("\ufeff \t\r\n\u00a0")[:1] in tuple("=+-@\uff1d")):
             assert str(float(cell)).strip("+-") and cell == cell.strip()  # only plain numbers may begin so
+
+
+@pytest.mark.parametrize("kind", [pa.string(), pa.large_string(), pa.dictionary(pa.int8(), pa.large_string())], ids=str)
+def test_text_of_every_type_is_guarded(kind: pa.DataType) -> None:
+    # polars has large strings only
+    assert guard_table(pa.table({"a": pa.array(["=1", None, "b"]).cast(kind)})).to_pydict() == {"a": ["'=1", None, "b"]}

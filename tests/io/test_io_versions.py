@@ -11,7 +11,15 @@ import pytest
 
 import hushtable as ht
 from hushtable.errors import DataError, HushtableError, PolicyError
-from hushtable.io.versions import FORMATS, WrittenFile, check_format, first_reader, look_at, migrated
+from hushtable.io.versions import (
+    FORMATS,
+    WrittenFile,
+    check_format,
+    disclosed_by_0_1,
+    first_reader,
+    look_at,
+    migrated,
+)
 from hushtable.report.checking import check_report
 from hushtable.report.content.report import FORMAT
 from hushtable.schema.columns import Role
@@ -78,9 +86,30 @@ def test_what_0_1_gave_away_is_removed():
     assert {model["achieved"] for model in told["models"]} == {None}
     assert any("reference" in change for change in changes)
     old = json.loads(found.text)
+    forged = {**old, "models": [{**old["models"][0], "worst": "anything"}]}
+    assert "anything" not in migrated(WrittenFile("release", 1, json.dumps(forged)))[0]
     forged = {**old, "counterfeits": {"total": 2, "classes": [2]}}
     told = json.loads(migrated(WrittenFile("release", 1, json.dumps(forged)))[0])
     assert told["rows_may_be_counterfeits"] and not {"records", "suppressed", "counterfeits"} & told.keys()
+
+
+@pytest.mark.parametrize(
+    ("edit", "policy", "said"),
+    [
+        ({"suppressed": 0}, "hierarchy: prefix", []),
+        ({"suppressed": 3}, "hierarchy: {frequency: {fanout: 2}}", ["labels of its hierarchies (frequency)"]),
+        ({"algorithm": {"anatomy": {}}, "suppressed": 0}, "", ["a table made by anatomy"]),
+        ({"algorithm": {"m-invariant": {}}, "suppressed": 0}, "", ["a table made by m-invariant"]),
+        ({"suppressed": 0}, "guard:\n- minimality\n", ["its guards can be undone"]),
+        ({"suppressed": 0}, "guard: []\n", []),
+        ({"hushtable": "0.2.0", "suppressed": 3}, "hierarchy: prefix", []),
+    ],
+    ids=str,
+)
+def test_what_tables_of_0_1_may_disclose(edit, policy, said):
+    old = json.loads((KEPT / "0.1.0" / "release" / "release.json").read_text())
+    found = disclosed_by_0_1(WrittenFile("release", 1, json.dumps({**old, **edit})), policy)
+    assert len(found) == len(said) and all(part in whole for part, whole in zip(said, found, strict=True))
 
 
 def test_every_kind_says_its_format_and_refuses_newer_ones(tmp_path):

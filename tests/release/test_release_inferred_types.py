@@ -183,7 +183,9 @@ def test_nothing_public_depends_on_the_type_of_a_suppressed_cell(world, family, 
 
 
 @pytest.mark.parametrize("family", ["inferred", "objects", "nullable"])
-@pytest.mark.parametrize("world", ["whole numbers", "whole numbers with gaps", "fractions", "times", "decimals"])
+@pytest.mark.parametrize(
+    "world", ["whole numbers", "whole numbers with gaps", "large whole numbers", "fractions", "times", "decimals"]
+)
 @pytest.mark.parametrize("role", ["quasi", "sensitive", "numbered"])
 def test_columns_that_models_read(world, family, role, tmp_path):
     published, hidden = WORLDS[world]

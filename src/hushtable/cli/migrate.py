@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -30,6 +30,7 @@ def migrate(
 
     Every file is replaced as a whole, and the original is kept next to it as NAME.format-N. The original of a
     release.json is kept next to the release folder: it reveals suppressed records and must not be handed over.
+    Published tables are not changed; what those of 0.1 may disclose is listed.
     """
     from hushtable.io.versions import FORMATS, migrated
 
@@ -48,9 +49,9 @@ def migrate(
             _check(path, found, text, backup)
         for path, _, text, _, _, backup in pending:
             _replace(path, text, backup)
-    files = [
+    files: list[dict[str, Any]] = [
         {"file": path, "kind": found.kind, "format": found.format, "newest": FORMATS[found.kind], "changes": changes,
-         "backup": backup if changes else None}
+         "backup": backup if changes else None, "cautions": _cautions(path, found)}
         for path, found, _, changes, _, backup in plans
     ]  # fmt: skip
 
@@ -66,6 +67,10 @@ def migrate(
             put(to, changed if write else "Nothing was written. Add --write.")
         else:
             put(to, "Nothing to do.")
+        for one in (one for one in files if one["cautions"]):
+            put(to, f"Do not hand over {one['file'].absolute().parent}:", wrap=False)
+            for caution in one["cautions"]:
+                bullet(to, caution)
 
     deliver({"written": write and bool(pending), "files": files}, as_json, shown)
 
@@ -103,6 +108,20 @@ def _backup(path: Path, found: WrittenFile) -> Path:
     return path.absolute().parent.with_name(f"{path.absolute().parent.name}.{name}") if found.kind == "release" else (
         path.with_name(name)
     )  # fmt: skip
+
+
+def _cautions(path: Path, found: WrittenFile) -> list[str]:
+    """Return why the folder of a file must not be handed over, even once it is migrated."""
+    from hushtable.io.versions import disclosed_by_0_1
+
+    if found.kind == "evidence" and path.with_name("release.json").exists():
+        return ["a report compares with the original: move it out of the folder of the release"]
+    if found.kind != "release":
+        return []
+    policy = path.with_name("policy.yaml")
+    text = policy.read_text(encoding="utf-8", errors="replace") if policy.is_file() else ""
+    said = disclosed_by_0_1(found, text)
+    return [*said, "make the release again, and see CHANGELOG.md"] if said else []
 
 
 def _check(path: Path, found: WrittenFile, text: str, backup: Path) -> None:

@@ -36,7 +36,8 @@ def escape_formulas(text: pa.Array) -> pa.Array:
     >>> escape_formulas(pa.array(["=1+1", "-5", "-x", " =1", "'=1", "ok"])).to_pylist()
     ["'=1+1", '-5', "'-x", "' =1", "''=1", 'ok']
     """
-    return pc.if_else(_escapes(text), pc.binary_join_element_wise("'", text, ""), text)
+    sign, nothing = (pa.scalar(one, text.type) for one in ("'", ""))
+    return pc.if_else(_escapes(text), pc.binary_join_element_wise(sign, text, nothing), text)
 
 
 def guard_table(table: pa.Table) -> pa.Table:

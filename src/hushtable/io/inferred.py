@@ -13,10 +13,13 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from hushtable.errors import DataError
 from hushtable.io.dictionaries import encode
+from hushtable.io.text import EXACT
 
 _KEY = b"hushtable:type"
 _MARK = {_KEY: b"inferred"}
+_BEYOND = 2.0**63
 
 
 def mark(field: pa.Field) -> pa.Field:
@@ -55,6 +58,52 @@ def settle(table: pa.Table, source: pa.Schema) -> pa.Table:
     named = zip(table.column_names, table.columns, strict=True)
     columns = [settled(column) if name in marked else column for name, column in named]
     return pa.table(columns, names=table.column_names)
+
+
+def mixed_sizes(name: str, hint: str = "Set kind: nominal if they are codes rather than quantities.") -> DataError:
+    """The error for fractions next to whole numbers that floats cannot distinguish."""
+    return DataError(
+        f"Column {name!r} mixes fractions with whole numbers beyond 2**53, which floats cannot distinguish.",
+        code="number-too-large",
+        hint=hint,
+    )
+
+
+def readable(column: pa.ChunkedArray, field: pa.Field) -> pa.ChunkedArray:
+    """Return a column that is going to be published as text in the type that its values have as text.
+
+    pandas makes floats of whole numbers if there is a gap or a fraction. Beyond 2**53, floats are written differently
+    (``1e+18``), which would reveal a gap of a suppressed record. So they are whole numbers again, as in ``settled``.
+
+    Parameters
+    ----------
+    column : pyarrow.ChunkedArray
+    field : pyarrow.Field
+        With the mark, if its type was inferred.
+
+    Raises
+    ------
+    DataError
+        If there are fractions too, as for such a mix in a file.
+
+    Examples
+    --------
+    >>> large = mark(pa.field("a", pa.float64()))
+    >>> readable(pa.chunked_array([[2.0**60, None]]), large).to_pylist()
+    [1152921504606846976, None]
+    """
+    if is_marked(field) and pa.types.is_dictionary(column.type):
+        coded = encode(column)
+        values = readable(pa.chunked_array([coded.dictionary]), field).combine_chunks()
+        return pa.chunked_array([pa.DictionaryArray.from_arrays(coded.indices, values)])
+    if not is_marked(field) or not pa.types.is_floating(column.type):
+        return column
+    sizes = np.abs(column.drop_null().to_numpy())
+    if not ((sizes >= EXACT) & (sizes < _BEYOND)).any():
+        return column
+    if not _is_whole(column) or sizes.max() >= _BEYOND:
+        raise mixed_sizes(field.name, hint="Convert them to text in the DataFrame if they are codes.")
+    return column.cast(pa.int64())
 
 
 def settled(column: pa.ChunkedArray) -> pa.ChunkedArray:

@@ -128,11 +128,24 @@ def look_at(path: Path) -> WrittenFile | None:
         else "release" if "rows" in data and "hushtable" in data
         else None
     )  # fmt: skip
-    return (
-        None
-        if kind is None
-        else WrittenFile(kind, check_format(kind, data.get("format", _BARE), repr(str(path))), text)
-    )
+    if kind is None:
+        return None
+    format = check_format(kind, data.get("format", _BARE), repr(str(path)))
+    if kind == "release" and format == _BARE:
+        _check_shape(data, path)
+    return WrittenFile(kind, format, text)
+
+
+def _check_shape(data: dict[str, Any], path: Path) -> None:
+    """Refuse a ``release.json`` that hushtable 0.1 cannot have written."""
+    wrong = [name for name, kind in _SHAPE.items() if not isinstance(data.get(name, kind()), kind)]
+    wrong += [] if wrong or all(isinstance(one, dict) for one in data.get("models", ())) else ["models"]
+    if wrong:
+        raise DataError(
+            f"{str(path)!r} is not a release.json: its {wrong[0]!r} has the wrong type.",
+            code="bad-release-json",
+            hint="Use the release as it was written.",
+        )
 
 
 def _top_level(text: str) -> dict[str, Any]:
@@ -197,6 +210,8 @@ def _policy_2(text: str) -> tuple[str, list[str]]:
     return done, changes
 
 
+_SHAPE: dict[str, type] = {"columns": list, "models": list, "notes": dict, "algorithm": dict}
+_MODEL = ("model", "parameters", "comparison", "bound", "violations", "satisfied")
 _PUBLIC = ("hushtable", "columns", "algorithm", "satisfied", "rows", "classes", "file")
 _COUNTS = ("records", "released", "suppressed")
 
@@ -205,11 +220,13 @@ def _release_2(text: str) -> tuple[str, list[str]]:
     """Remove what hushtable 0.1 revealed: counts of the whole table and numbers that suppressed records changed."""
     data = json.loads(text)
     public: dict[str, Any] = {"format": 2, **{key: data[key] for key in _PUBLIC if key in data}}
-    if data.get("counterfeits") or "m-invariant" in (data.get("algorithm") or {}):
+    if data.get("counterfeits") or "m-invariant" in data.get("algorithm", {}):
         public["rows_may_be_counterfeits"] = True
     else:
         public |= {key: data[key] for key in _COUNTS if key in data}
-    public["models"] = [{**found, "achieved": None} for found in data.get("models", ())]
+    public["models"] = [
+        {**{key: found[key] for key in _MODEL if key in found}, "achieved": None} for found in data.get("models", ())
+    ]
     public["notes"] = {key: value for key, value in data.get("notes", {}).items() if key == "increment"}
     gone = [key for key in data if key not in public]
     changes = ["add 'format: 2'", "remove what each model achieved: verifying computes it again"]
@@ -222,3 +239,41 @@ _STEPS: dict[tuple[str, int], Callable[[str], tuple[str, list[str]]]] = {
     ("policy", 1): _policy_2,
     ("release", 1): _release_2,
 }
+
+
+_BUILT = re.compile(r"\b(frequency|quantiles|prefix)\b")
+_GUARDED = re.compile(r"^guard:(?! *\[\])", re.MULTILINE)
+_PREDICTABLE = ("anatomy", "m-invariant")
+
+
+def disclosed_by_0_1(found: WrittenFile, policy: str) -> list[str]:
+    """Return what a release of hushtable 0.1 may disclose in its table, which migrating does not change.
+
+    Parameters
+    ----------
+    found : WrittenFile
+        Its ``release.json``, migrated or not.
+    policy : str
+        The text of its ``policy.yaml``.
+
+    Examples
+    --------
+    >>> old = '{"hushtable": "0.1.0", "rows": 9, "suppressed": 1, "algorithm": {"anatomy": {}}}'
+    >>> disclosed_by_0_1(WrittenFile("release", 1, old), "hierarchy: prefix")
+    ['anyone who knows the code of 0.1 can find most values in a table made by anatomy', 'labels of its hierarchies
+    (prefix) may show values of suppressed records']
+    """
+    data = json.loads(found.text)
+    if not str(data["hushtable"]).startswith("0.1."):
+        return []
+    algorithm = data.get("algorithm") or {}
+    said = [
+        f"anyone who knows the code of 0.1 can find most values in a table made by {name}"
+        for name in _PREDICTABLE
+        if name in algorithm
+    ]
+    if _GUARDED.search(policy):
+        said.append("its guards can be undone by anyone with another guarded release of the same seed")
+    if built := sorted(set(_BUILT.findall(policy))) if data.get("suppressed") else []:
+        said.append(f"labels of its hierarchies ({', '.join(built)}) may show values of suppressed records")
+    return said

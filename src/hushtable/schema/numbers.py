@@ -15,6 +15,7 @@ import pyarrow.compute as pc
 
 from hushtable.errors import DataError
 from hushtable.io.formulas import PLAIN_NUMBER
+from hushtable.io.inferred import mixed_sizes
 from hushtable.io.text import EXACT
 
 INFINITY = r"(?i)^[+-]?inf(inity)?$"
@@ -82,11 +83,7 @@ def parse_numbers(text: pa.Array, name: str) -> pa.Array:
     values = pc.cast(unsigned, pa.float64())
     check_finite(values, name)
     if pc.any(pc.greater_equal(pc.abs(pc.cast(values.filter(digits), pa.float64())), float(EXACT))).as_py():
-        raise DataError(
-            f"Column {name!r} mixes fractions with whole numbers beyond 2**53, which floats cannot distinguish.",
-            code="number-too-large",
-            hint="Set kind: nominal if they are codes rather than quantities.",
-        )
+        raise mixed_sizes(name)
     return whole(values)
 
 

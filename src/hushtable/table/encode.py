@@ -14,6 +14,7 @@ from hushtable.errors import DataError, PolicyError, counted
 from hushtable.hierarchy.base import Coded
 from hushtable.hierarchy.flat import Flat
 from hushtable.io.dictionaries import counts, look_up, null_last, to_codes, value_type
+from hushtable.io.inferred import readable
 from hushtable.io.names import check_names
 from hushtable.io.text import is_text, to_labels, type_words
 from hushtable.kernels.grouping import number_rows
@@ -159,7 +160,7 @@ def _prepared(column: ColumnPlan, tables: list[pa.Table], plan: TablePlan) -> Pr
                 hint="It needs every quasi-identifier of the policy.",
             )
         chunks += table.column(column.name).chunks
-    joined = tables[0].column(column.name)
+    joined = readable(tables[0].column(column.name), tables[0].schema.field(column.name))
     if len(tables) > 1:
         kind = value_type(joined.type)
         try:

@@ -10,12 +10,9 @@ from __future__ import annotations
 
 import datetime
 import json
-import os
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import Any
 
 import numpy as np
@@ -24,9 +21,7 @@ from pyarrow import parquet as pq
 
 from hushtable import rng
 from hushtable.algorithms.base import Algorithm, Recoding
-from hushtable.api import run_plan
 from hushtable.arrays import IntArray
-from hushtable.engines import stream
 from hushtable.errors import DataError, IncompatibleError, Infeasible, NotFound, PolicyError, VerificationError
 from hushtable.hierarchy.base import Hierarchy
 from hushtable.hierarchy.dates import Dates
@@ -41,15 +36,10 @@ from hushtable.release.plan import Plan
 from hushtable.schema.columns import Kind, Missing, Role
 from hushtable.table.plan import ColumnPlan
 from hushtable.testing.cases import Case
-from hushtable.testing.replay import COINS, Decisions, Incomparable, by_content
+from hushtable.testing.features import as_array, far_values, must_have
+from hushtable.testing.public_files import Files, local_files
+from hushtable.testing.replay import COINS, Decisions, Incomparable
 from hushtable.testing.require import require
-
-Files = dict[str, bytes]
-"""The files of a public folder by name."""
-
-_SHARED = "/dev/shm"  # noqa: S108 (folders in it are made by tempfile)
-_MEMORY = _SHARED if os.access(_SHARED, os.W_OK | os.X_OK) else None
-"""A folder in memory, if there is one: releases are flushed to disk, and there are many here."""
 
 _FAR = {
     Kind.NUMERIC: ("9999", "-77", "0.125", "31"),
@@ -134,10 +124,10 @@ def _published_values(case: Case, decisions: Decisions, seed: int) -> tuple[pa.T
 
 
 def _of_same_people(case: Case, table: pa.Table) -> pa.Table:
-    name = case.columns.entity
-    if name is None:
-        return table
-    return table.set_column(table.column_names.index(name), name, case.table.column(name))
+    named = [c.name for c in case.columns.columns if c.role is Role.PSEUDONYM or c.name == case.columns.entity]
+    for name in named:
+        table = table.set_column(table.column_names.index(name), name, case.table.column(name))
+    return table
 
 
 def _of_other_people(case: Case, table: pa.Table, rows: IntArray) -> bool:
@@ -231,6 +221,11 @@ def _fresh(choice: Any, row: int) -> Any:
 def _choices(column: ColumnPlan, case: Case) -> Iterator[Any]:
     """What a suppressed record may have in a column: anything that the policy does not refuse."""
     kind = case.table.schema.field(column.name).type
+    if far := far_values(column, case):
+        yield from far
+        if not must_have(column, case):
+            yield None
+        return
     values = case.table.column(column.name).drop_null().unique().to_pylist()
     if column.role not in (Role.QUASI, Role.SENSITIVE) and pa.types.is_string(kind):
         yield from ("zz-canary-{}", "*", "0")
@@ -242,8 +237,7 @@ def _choices(column: ColumnPlan, case: Case) -> Iterator[Any]:
         yield from (424242, -3)
     elif pa.types.is_date(kind):
         yield datetime.date(1850, 2, 3)
-    optional = column.role is not Role.QUASI or case.columns.missing is not Missing.ERROR
-    if optional and column.name != case.columns.entity:
+    if not must_have(column, case):
         yield None
 
 
@@ -252,70 +246,7 @@ def _put(table: pa.Table, name: str, cells: Mapping[int, Any]) -> pa.Table:
     for row, cell in cells.items():
         column[row] = None if cell == "" else cell
     at = table.column_names.index(name)
-    return table.set_column(at, name, pa.array(column, table.schema.field(name).type))
-
-
-def local_files(table: pa.Table, plan: Plan) -> Files:
-    """Return the public files of a release made in memory, as CSV and as Parquet."""
-    release = run_plan(table, plan)
-    found: Files = {}
-    with TemporaryDirectory(dir=_MEMORY) as name:
-        for format in ("csv", "parquet"):
-            found |= _read(release.save(Path(name) / format, format=format), format)
-    return found
-
-
-def streamed_files(table: pa.Table, plan: Plan, formats: Sequence[str] = ("csv", "parquet")) -> Files:
-    """Return the public files of a release streamed from a file."""
-    found: Files = {}
-    with TemporaryDirectory(dir=_MEMORY) as name:
-        pq.write_table(table, Path(name) / "t.parquet")
-        for format in formats:
-            stream.run_files([Path(name) / "t.parquet"], plan, Path(name) / format, format=format)
-            found |= _read(Path(name) / format, format)
-    return found
-
-
-def spark_files(table: pa.Table, plan: Plan, *, parts: int = 3, part_rows: int = 7) -> Files:
-    """Return the public files of a release made by Spark from several files: as CSV, as Parquet, and in parts.
-
-    Needs pyspark and Java; uses the running session, or starts one.
-
-    Parameters
-    ----------
-    parts : int
-        Number of input files.
-    part_rows : int
-        Rows per output part.
-    """
-    from hushtable.engines.spark import part_files
-    from hushtable.engines.spark.release import run_frame
-    from hushtable.engines.spark.session import parquet_files, read_frame, spark_session
-
-    plan = by_content(table, plan)
-    found: Files = {}
-    one_file = part_files.ONE_FILE
-    with spark_session(None) as spark, TemporaryDirectory(dir=_MEMORY) as name:
-        sources = [Path(name) / f"{number}.parquet" for number in range(parts)]
-        for number, source in enumerate(sources):
-            begin, end = (table.num_rows * at // parts for at in (number, number + 1))
-            pq.write_table(table.slice(begin, end - begin), source)
-        paths = list(map(str, sources))
-        release = run_frame(read_frame(spark, paths), plan, files=parquet_files(paths))
-        try:
-            part_files.ONE_FILE = part_rows
-            for where, more in (("csv", {}), ("parquet", {"parts": False}), ("parts", {"parts": True})):
-                format = "csv" if where == "csv" else "parquet"
-                found |= _read(release.save(Path(name) / where, format=format, **more), where)
-        finally:
-            part_files.ONE_FILE = one_file
-            release.unpersist()
-    return found
-
-
-def _read(folder: Path, format: str) -> Files:
-    files = (path for path in sorted(folder.rglob("*")) if not path.is_dir())
-    return {f"{format}/{path.relative_to(folder).as_posix()}": path.read_bytes() for path in files}
+    return table.set_column(at, name, as_array(column, table.schema.field(name).type))
 
 
 def check_interference(
@@ -362,12 +293,13 @@ def check_interference(
     case = case.suited(algorithm)
     done: Counter[str] = Counter()
     try:
-        plan = replace(case.plan(models, algorithm, suppression=0.3, seed=case.seed), coins=COINS)
-        plan = replace(plan, guards=tuple(guards))
+        plan = replace(_plan(case, models, algorithm), coins=COINS, guards=tuple(guards))
         decisions = Decisions.of(case.table, plan, one_more=replay)
         before = files(case.table, decisions.replayed(np.arange(case.table.num_rows)) if replay else plan)
     except (IncompatibleError, Infeasible, NotFound, VerificationError):
         return Counter(refused=1)
+    except Incomparable:
+        return Counter(incomparable=1)
     except DataError as error:
         if error.code not in ("all-unknown", "kind-of-suppressed"):
             raise
@@ -403,6 +335,14 @@ def check_interference(
         done[what] += 1
         done["suppressed"] += len(decisions.suppressed) > 0
     return done
+
+
+def _plan(case: Case, models: Sequence[PrivacyModel], algorithm: Algorithm) -> Plan:
+    """The plan of a case, with suppression unless the algorithm publishes everybody."""
+    try:
+        return case.plan(models, algorithm, suppression=0.3, seed=case.seed)
+    except IncompatibleError:
+        return case.plan(models, algorithm, seed=case.seed)
 
 
 def _same_rows(before: Files, after: Files) -> bool:

@@ -15,8 +15,9 @@ import pyarrow as pa
 
 from hushtable.algorithms.base import Algorithm, Partition, Problem, Recoding
 from hushtable.algorithms.earlier import Counterfeits
-from hushtable.arrays import IntArray
+from hushtable.arrays import BoolArray, IntArray
 from hushtable.engines import local
+from hushtable.hierarchy.base import ROOT
 from hushtable.release.guard import Guard
 from hushtable.release.plan import Plan
 from hushtable.release.recode import Recoded
@@ -47,7 +48,22 @@ class _Replay(Algorithm):
 
     def run(self, problem: Problem) -> Partition:
         """Return the recorded partition, in the codes and levels of this table."""
-        return self.decisions.partition_of(problem, self.rows)  # type: ignore[no-any-return]
+        partition: Partition = self.decisions.partition_of(problem, self.rows)
+        _check_judged(problem, partition)
+        return partition
+
+
+def _check_judged(problem: Problem, partition: Partition) -> None:
+    """Refuse groups that a model with the whole table's beliefs no longer accepts: they would be merged."""
+    model, table = problem.model, problem.table
+    if model.may_overlap and not model.minds_cover:
+        return
+    if len(partition.labels) != table.n_rows:
+        raise Incomparable  # beliefs that are estimated from the table are about other people
+    stats = table.stats_of(partition.labels, partition.n_groups, model.histogram_keys())
+    stats = stats.take(stats.units > 0)
+    if not (model.satisfied(stats, problem.reference).all() and model.table_satisfied(stats, problem.reference)[0]):
+        raise Incomparable
 
 
 @dataclass(frozen=True)
@@ -152,7 +168,8 @@ class Decisions:
         labels = np.asarray(recoded.labels if recoded.buckets is None else recoded.buckets, dtype=np.int64)
         shown = labels[: table.num_rows]
         groups, sizes = np.unique(shown[shown >= 0], return_counts=True)
-        if one_more and len(groups) > 1:
+        # a crowd covers people of other groups, so all of them are published
+        if one_more and len(groups) > 1 and partition.crowds is None:
             # the first of the smallest ones, which is often at the end of a range
             labels = np.where(labels == groups[np.argmin(sizes)], -1, labels)
         names = {c.name: c.coded.labels[0] for c in problem.table.sensitive}
@@ -204,6 +221,14 @@ class Decisions:
             if any((own < 0).any() for own in codes.values()):
                 raise Incomparable
             fakes = Counterfeits(np.searchsorted(groups, fakes.groups[there]), codes)
+        blanked, by_column = self.partition.blanked, self.partition.by_column
+        if blanked is not None:
+            if any(not np.array_equal(_agree(new, np.arange(len(rows)), labels), _agree(old, rows, labels))
+                   for new, old in columns):  # fmt: skip
+                raise Incomparable
+            blanked = {name: own[groups] for name, own in blanked.items()}
+        if by_column is not None:
+            by_column = {name: self._own_groups(own, rows, labels) for name, own in by_column.items()}
         return replace(
             self.partition,
             labels=labels,
@@ -212,7 +237,31 @@ class Decisions:
             cuts=cuts,
             regions=None,
             counterfeits=fakes,
+            crowds=self._own_crowds(rows),
+            blanked=blanked,
+            by_column=by_column,
         )
+
+    def _own_groups(self, own: IntArray, rows: IntArray, labels: IntArray) -> IntArray:
+        """The groups of one column, for another table; suppressed rows have none."""
+        found = np.where(labels >= 0, np.concatenate([own[: self.n_sample][rows], own[self.n_sample :]]), -1)
+        found[found >= 0] = np.unique(found[found >= 0], return_inverse=True)[1]
+        return found
+
+    def _own_crowds(self, rows: IntArray) -> tuple[IntArray, IntArray] | None:
+        """The crowds, with their rows in another table."""
+        if self.partition.crowds is None:
+            return None
+        offsets, members = self.partition.crowds
+        now = np.argsort(rows, kind="stable").astype(np.int64)
+        return offsets, now[members]
+
+
+def _agree(column: QuasiColumn, rows: IntArray, labels: IntArray) -> BoolArray:
+    """Which groups have a common value."""
+    own = labels[: len(rows)]
+    pairs = np.unique(np.column_stack([own, column.codes[rows]])[own >= 0], axis=0)
+    return np.asarray(np.bincount(pairs[:, 0]) == 1)
 
 
 def _alike(first: IntArray, second: IntArray) -> bool:
@@ -229,6 +278,8 @@ def _same_level(new: QuasiColumn, old: QuasiColumn, level: int, kept: IntArray, 
     # masks are counted from the longest value
     first: list[int] = [level + new.coded.height - old.coded.height, level]
     for h in [*first, *range(int(level > 0), new.coded.height)]:
+        if h > 0 and tuple(new.coded.labels[min(h, new.coded.height)]) == (ROOT,):
+            continue  # suppressed records alone had other nodes
         if 0 <= h < new.coded.height and (h > 0) == (level > 0) and _alike(new.coded.levels[h][codes], nodes):
             return int(h)
     raise Incomparable

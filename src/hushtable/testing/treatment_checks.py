@@ -10,6 +10,7 @@ import os
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from unittest import mock
 
@@ -117,6 +118,7 @@ def _check_kind(treatment: Treatment, kind: Kind, seed: int, missing: bool) -> N
         again = treated(table, plan, {})
         order = np.argsort(rng.uniform(seed, "treatments/shuffled", table.num_rows))
         shuffled = treated(table.take(pa.array(order)), plan, {})
+        elsewhere = treated(table, _with_few_columns(plan, treatment), {"elsewhere": True})
     with _secret(2):
         other = treated(table, plan, {})
     require(found.column_names == table.column_names, f"{name} changes the set of columns")
@@ -127,11 +129,22 @@ def _check_kind(treatment: Treatment, kind: Kind, seed: int, missing: bool) -> N
     require(found.equals(again), f"{name} gives a different result the second time")
     rows = [sorted(map(str, t.drop_columns(["person"]).to_pylist())) for t in (found, shuffled)]
     require(rows[0] == rows[1], f"{name} depends on the order of the rows")
+    require(
+        treatment.per_release != found.equals(elsewhere),
+        f"{name} {'is not fresh for each release' if treatment.per_release else 'draws anew under another policy'}",
+    )
     require(treatment.draws != found.equals(other), f"{name} declares wrongly whether it draws secret coins")
     require(prepared(found, plan.columns[1], plan).kind is kind, f"{name} makes a different kind of column")
     if not treatment.draws:
         pairs = set(zip(before.to_pylist(), after.to_pylist(), strict=True))
         require(len(pairs) == len(set(before.to_pylist())), f"{name} publishes equal values differently")
+
+
+def _with_few_columns(plan: TablePlan, treatment: Treatment) -> TablePlan:
+    """The plan of a policy that publishes only the columns that the treatment reads."""
+    read = {COLUMN, *treatment.reads(plan.entity)}
+    columns = (c if c.name in read else replace(c, role=Role.DROP) for c in plan.columns)
+    return replace(plan, columns=tuple(columns))
 
 
 def _check_alone(treatment: Treatment, kind: Kind, seed: int) -> None:

@@ -124,7 +124,7 @@ class Given:
         """
         gone = np.isnan(numbers)
         if whole and not pa.types.is_floating(self.column.values.type):
-            limit = 2.0**31 - 1 if self.column.kind is Kind.DATE else 2.0**62
+            limit = 2.0**31 - 1 if self.column.kind is Kind.DATE else np.nextafter(2.0**63, 0)
             rounded = np.clip(np.rint(np.where(gone, 0.0, numbers)), -limit, limit).astype(np.int64)
             found = pa.array(rounded, mask=gone)
             return found.cast(pa.int32()).cast(pa.date32()) if self.column.kind is Kind.DATE else found

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from typing import Any
 
 import numpy as np
@@ -13,14 +14,15 @@ import pyarrow.compute as pc
 
 from hushtable.arrays import FloatArray, IntArray
 from hushtable.errors import DataError
-from hushtable.io.dictionaries import value_type
+from hushtable.io.dictionaries import encode, value_type
 from hushtable.io.inferred import mark
 from hushtable.io.text import is_text, to_labels
+from hushtable.kernels.grouping import number_rows
 from hushtable.schema.columns import Kind, Role
 from hushtable.schema.prepare import Prepared, prepare
 from hushtable.table.coins import Coins
 from hushtable.table.plan import ColumnPlan, TablePlan, check_columns
-from hushtable.table.ranks import dense_ranks, rest_rank
+from hushtable.table.ranks import dense_ranks
 from hushtable.treatments.base import Given, Treatment
 
 
@@ -45,8 +47,9 @@ def treated(table: pa.Table, plan: TablePlan, document: Mapping[str, Any]) -> pa
     """Return the table with treated values: same rows, same order, same columns.
 
     The same table (in any row order), treatments and local secret give the same values, regardless of the rest of the
-    policy: publishing a table twice with different models publishes the same noise, not two draws of it. Treatments
-    that are fresh for each release depend on the whole policy and on every published column.
+    policy: publishing a table twice with different models or columns publishes the same noise, not two draws of it.
+    So the coins belong to the whole table, whatever the policy publishes of it. Treatments that are fresh for each
+    release depend on the whole policy too.
 
     Parameters
     ----------
@@ -62,23 +65,17 @@ def treated(table: pa.Table, plan: TablePlan, document: Mapping[str, Any]) -> pa
         return table
     check_columns(table.column_names, plan)
     ready(plan)
-    grouped = (Role.QUASI, Role.SENSITIVE)
-    wanted = {column.name for column in plan.columns if column.treatments or column.role in grouped}
-    wanted |= {name for _, treatment in treatments_of(plan) for name in treatment.reads(plan.entity)}
+    wanted = {name for c, treatment in treatments_of(plan) for name in (c.name, *treatment.reads(plan.entity))}
     read = {column.name: prepared(table, column, plan) for column in plan.columns if column.name in wanted}
-    order = _canonical(table, plan, read)
-    digest = _digest(read, order)
-    coins = Coins.of_release(digest, b"treatments")
-    own = coins
-    if any(treatment.per_release for _, treatment in treatments_of(plan)):
-        own = Coins.of_release(digest + _rest_digest(table, plan), _release_digest(document))
+    order, digest = _contents(table)
+    coins, fresh = (Coins.of_release(digest, own) for own in (b"treatments", _release_digest(document)))
     for column in plan.columns:
         now = read[column.name] if column.treatments else None
         for turn, treatment in enumerate(column.treatments):
             assert now is not None
             treatment.check_kind(column.name, now.kind)
             others = {name: read[name] for name in treatment.reads(plan.entity)}
-            drawn = (own if treatment.per_release else coins).purse(_purpose(column, treatment, turn))
+            drawn = (fresh if treatment.per_release else coins).purse(_purpose(column, treatment, turn))
             given = Given(now, others, order, drawn, plan.entity)
             values = _as_given(treatment.treat(given), table.column(column.name), now.kind)
             # a fraction of a suppressed record would make fractions of all whole numbers
@@ -151,31 +148,26 @@ def _same_kind(before: Prepared, table: pa.Table, column: ColumnPlan, plan: Tabl
     return now
 
 
-def _canonical(table: pa.Table, plan: TablePlan, read: dict[str, Prepared]) -> IntArray:
-    """Return the rows in the order of their published cells; the order of equal rows does not matter."""
-    keys = [column.codes() for name, column in sorted(read.items())]
-    rest = rest_rank(table, plan)
-    keys += [] if rest is None else [rest]
-    # published nowhere, but risks read them with the rows
-    keys += [dense_ranks(table.column(column.name))[0] for column in plan.columns if column.role.of_survey]
-    return np.lexsort(keys).astype(np.int64)
+def _contents(table: pa.Table) -> tuple[IntArray, bytes]:
+    """Return the order of the rows by all their cells, and a digest of these; the order of the input does not matter.
 
-
-def _digest(read: dict[str, Prepared], order: IntArray) -> bytes:
-    """Return a digest of the values that are treated or grouped, in any row order."""
-    found = hashlib.sha256()
-    for name, column in sorted(read.items()):
-        labels = [name, str(column.kind), *to_labels(column.values).to_pylist()]
-        found.update(json.dumps(labels, ensure_ascii=True).encode())
-        found.update(column.codes()[order].astype("<i8").tobytes())
-    return found.digest()
-
-
-def _rest_digest(table: pa.Table, plan: TablePlan) -> bytes:
-    """Return a digest of the other published columns, in any row order."""
-    names = sorted({*plan.named(Role.INSENSITIVE), *([plan.shown_weight] if plan.shown_weight else [])})
-    rows = zip(*(map(str, to_labels(table.column(name)).to_pylist()) for name in names), strict=True)
-    return hashlib.sha256(json.dumps([names, *sorted(rows)], ensure_ascii=True).encode()).digest()
+    Cells are compared as text, so files of any format give the same.
+    """
+    found, ranks, sizes = hashlib.sha256(), [], []
+    for name in sorted(table.column_names):
+        if pa.types.is_nested(table.schema.field(name).type):
+            continue  # cannot be published
+        column = encode(table.column(name))
+        with suppress(DataError):  # durations have no text
+            column = to_labels(column)
+        rank, size = dense_ranks(column)
+        ranks.append(rank)
+        sizes.append(size)
+        found.update(json.dumps([name, *sorted(map(str, column.dictionary.to_pylist()))], ensure_ascii=True).encode())
+    order = np.argsort(number_rows(ranks, sizes)[0], kind="stable").astype(np.int64)
+    for rank in ranks:
+        found.update(rank[order].astype("<i8").tobytes())
+    return order, found.digest()
 
 
 def _release_digest(document: Mapping[str, Any]) -> bytes:

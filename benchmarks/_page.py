@@ -17,6 +17,7 @@ import os
 import shlex
 import subprocess
 import sys
+import time
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
@@ -29,6 +30,9 @@ STORE = DOCS / "benchmarks.json"
 BESIDE = HERE.parent.parent / "shared"
 BUSY = 1.5
 """Load above which a figure is marked, because other work was running."""
+
+PATIENCE = 60
+"""Seconds to wait at most until the load of the previous benchmark is over."""
 
 Stored = dict[str, dict[str, Any]]
 
@@ -56,7 +60,7 @@ def update(stored: Stored, figures: Iterable[Figure], files: dict[str, Path]) ->
     """Measure figures, running each command once, and store the results after each command."""
     figures = list(figures)
     for command in dict.fromkeys(figure.command for figure in figures):
-        load = os.getloadavg()[0]
+        load = _calm()
         found = measured(command, files)
         if found is None:
             continue
@@ -65,6 +69,14 @@ def update(stored: Stored, figures: Iterable[Figure], files: dict[str, Path]) ->
                 day = datetime.date.today().isoformat()
                 stored[figure.name] = {"value": float(figure.pick(found)), "day": day, "load": round(load, 1)}
         STORE.write_text(json.dumps(stored, indent=1, sort_keys=True) + "\n", encoding="utf-8")
+
+
+def _calm() -> float:
+    """Wait until the machine has calmed down, but not forever, and return its load."""
+    until = time.monotonic() + PATIENCE
+    while (load := os.getloadavg()[0]) > BUSY and time.monotonic() < until:
+        time.sleep(1)
+    return load
 
 
 def page(stored: Stored) -> str:

@@ -17,9 +17,13 @@ ROOT = Path(__file__).resolve().parents[2]
 def page() -> Any:
     sys.path.insert(0, str(ROOT / "benchmarks"))
     try:
-        return importlib.import_module("_page")
+        loaded = importlib.import_module("_page")
     finally:
         sys.path.pop(0)
+    # nothing is measured here, however busy the machine is
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(loaded, "PATIENCE", 0)
+        yield loaded
 
 
 def test_every_benchmark_has_figures_and_every_figure_a_benchmark(page):
@@ -72,12 +76,24 @@ def test_the_longest_benchmarks_run_only_if_they_are_named(page, monkeypatch, tm
     assert long in named
 
 
+def test_the_load_of_the_benchmark_before_is_waited_for_but_not_forever(page, monkeypatch):
+    loads, slept = iter([2.0, 1.6, 1.2]), []
+    monkeypatch.setattr(page, "PATIENCE", 60)
+    monkeypatch.setattr(page.os, "getloadavg", lambda: (next(loads), 0.0, 0.0))
+    monkeypatch.setattr(page.time, "sleep", slept.append)
+    assert page._calm() == 1.2 and len(slept) == 2
+    monkeypatch.setattr(page, "PATIENCE", 0)
+    monkeypatch.setattr(page.os, "getloadavg", lambda: (9.0, 0.0, 0.0))
+    assert page._calm() == 9.0 and len(slept) == 2
+
+
 def test_a_benchmark_that_fails_is_not_passed_over(page):
     with pytest.raises(SystemExit, match="failed"):
         page.measured("mondrian.py --no-such-option", {})
 
 
 def test_figures_are_picked_from_what_a_benchmark_prints(page, monkeypatch, tmp_path):
+    monkeypatch.setattr(page, "PATIENCE", 0)
     monkeypatch.setattr(page, "STORE", tmp_path / "benchmarks.json")
     printed = [{"k": k, "mdav": 10.0, "ours": 8.0, "cpu_s": float(k)} for k in (3, 5, 10)]
     monkeypatch.setattr(page, "measured", lambda command, files: printed)

@@ -110,6 +110,7 @@ class Desk:
 
     Parameters
     ----------
+    access : AllowedFolders
     floor : int
         Numbers of people below it are not shown.
     canceled : callable

@@ -111,6 +111,7 @@ class FarStore(Protocol):
 
         Parameters
         ----------
+        levels : int64 array
         left_out : (d, n) integer array
             The leaf codes of one record of every suppressed group.
         """
@@ -124,6 +125,8 @@ class Brought:
     ----------
     columns : (d, n) integer array
         Leaf codes; for rolled-up combinations, those of the first one in each.
+    units : int64 array
+    sensitive : mapping of Key to int64 array
     """
 
     columns: AnyArray
@@ -185,6 +188,7 @@ class LevelCounts:
         The sensitive (or joint) code of every entry, for each histogram that the model needs.
     sizes : mapping of Key to int
         Number of codes of each.
+    n_groups : int
     """
 
     group: IntArray

@@ -33,6 +33,8 @@ def agreed(view: View, people: People, histogram: Histogram) -> IntArray:
 
     Parameters
     ----------
+    view : View
+    people : People
     histogram : Histogram
         The classes' records by value (or by category).
 

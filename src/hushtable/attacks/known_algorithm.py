@@ -359,6 +359,7 @@ def exchanges(view: View, tries: int) -> tuple[int, int]:
 
     Parameters
     ----------
+    view : View
     tries : int
         Number of pairs to draw.
 

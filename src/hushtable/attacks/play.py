@@ -25,6 +25,7 @@ def play(
 
     Parameters
     ----------
+    release : Released
     name : str or Attack
         Name (see ``hushtable attack --list``) or object.
     parameters : mapping, optional

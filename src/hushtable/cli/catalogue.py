@@ -60,8 +60,10 @@ def show(registry: Registry[Any], name: str | None, as_json: bool, *, title: str
 
     Parameters
     ----------
+    registry : Registry
     name : str, optional
         Entry to show in detail.
+    as_json : bool
     title : str
         Contents of the list, in one sentence.
     example : str

@@ -29,6 +29,10 @@ def opened(folder: Path, data: Sequence[Source], files: Path | None) -> Iterator
         The original, in one or more sources; may be empty if the command does not need it.
     files : Path, optional
         Base folder for files that the policy refers to. Defaults to the release's folder.
+
+    Yields
+    ------
+    release, progress
     """
     from hushtable.api import open_release
 

@@ -85,6 +85,8 @@ def grid(
 
     Parameters
     ----------
+    columns : sequence of str
+    rows : iterable of sequence of str
     right : sequence of str
         Columns with numbers, aligned right.
     fold : sequence of str

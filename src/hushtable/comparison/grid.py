@@ -68,6 +68,8 @@ class Grid:
         Defaults to the base policy's.
     models : tuple of tuple of Choice
         Defaults to the base policy's.
+    suppression : tuple of float
+    cells : tuple of str
 
     Examples
     --------

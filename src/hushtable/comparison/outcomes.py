@@ -74,6 +74,10 @@ class Outcomes:
         ax : matplotlib axes, optional
             Defaults to the axes of a new figure.
 
+        Returns
+        -------
+        matplotlib axes
+
         Raises
         ------
         UsageError

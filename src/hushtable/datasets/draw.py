@@ -14,6 +14,12 @@ from hushtable.arrays import BoolArray, FloatArray, IntArray
 class GeneratedRows:
     """The rows ``start .. start + n - 1`` of an endless generated table.
 
+    Parameters
+    ----------
+    seed : int
+    start : int
+    n : int
+
     Examples
     --------
     >>> GeneratedRows(7, 0, 4).given("colour", np.array([0, 0, 1, 1]), np.array([[1.0, 0.0], [0.0, 1.0]])).tolist()

@@ -59,6 +59,11 @@ def hospital(n: int = 1000, seed: int = 7) -> dict[str, pa.Table]:
     ``people`` (person, age, sex, postcode, insurance), ``stays`` (stay, person, admitted), ``diagnoses`` (stay, code),
     ``prescriptions`` (person, drug) and ``labs`` (person, test, result).
 
+    Parameters
+    ----------
+    n : int
+    seed : int
+
     Examples
     --------
     >>> tables = hospital(100)

@@ -250,6 +250,7 @@ def _cuts(coded: Coded, shown: IntArray) -> FloatArray:
 
     Parameters
     ----------
+    coded : Coded
     shown : int64 array
         The published codes, ascending.
     """

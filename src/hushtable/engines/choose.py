@@ -39,6 +39,7 @@ def choose(engine: str, sources: Sequence[Source], plan: Plan, *, part_rows: int
         ``auto`` is ``stream`` for large tables, if the policy allows that, and ``local`` otherwise.
     sources : sequence of path or address
         Files, folders, patterns, databases and stores.
+    plan : Plan
     part_rows : int, optional
         Only streaming writes parts.
 

@@ -357,10 +357,12 @@ class Covered:
 
         Parameters
         ----------
+        column : QuasiColumn
         labels : int64 array
             The class of every row of the batch.
         of_group : int64 array
             The new class of each of these; -1 for none.
+        n : int
         """
         owner = np.concatenate([labels, of_group[self.groups]])
         code = np.concatenate([column.codes.astype(np.int64), self.codes])

@@ -82,6 +82,7 @@ def hierarchy_data(hierarchy: Hierarchy, base_dir: Path | None = None) -> Any:
 
     Parameters
     ----------
+    hierarchy : Hierarchy
     base_dir : Path, optional
         File names inside this folder are written relative to it.
 

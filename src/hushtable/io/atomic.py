@@ -109,6 +109,7 @@ def atomic_file(path: str | os.PathLike[str], *, mode: int = 0o666) -> Iterator[
 
     Parameters
     ----------
+    path : path
     mode : int
         Permissions from the first byte on, before the process's umask.
 

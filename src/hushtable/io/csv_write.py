@@ -33,7 +33,9 @@ def write_csv(table: pa.Table, out: Writer, *, delimiter: str = ",") -> None:
 
     Parameters
     ----------
+    table : pyarrow.Table
     out : binary file
+    delimiter : str
 
     Examples
     --------

@@ -39,6 +39,7 @@ def read_excel(
 
     Parameters
     ----------
+    path : path
     columns : sequence of str, optional
         Return only these, in this order.
     sheet : str, optional

@@ -235,6 +235,7 @@ def like(table: pa.Table, frame: Any, as_given: Sequence[str] = ()) -> Any:
 
     Parameters
     ----------
+    table : pyarrow.Table
     frame : DataFrame
         Only its kind matters, and the types of the columns in ``as_given``.
     as_given : sequence of str
@@ -280,6 +281,8 @@ def indexed_like(result: Any, given: Any, kept: Any) -> Any:
 
     Parameters
     ----------
+    result : DataFrame
+    given : DataFrame
     kept : bool array
         Which rows of ``given`` are in ``result``, in order.
 

@@ -25,6 +25,7 @@ def read_ipc(path: str | os.PathLike[str], *, columns: Sequence[str] | None = No
 
     Parameters
     ----------
+    path : path
     columns : sequence of str, optional
         Return only these, in this order.
 

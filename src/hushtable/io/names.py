@@ -14,6 +14,7 @@ def check_names(names: Iterable[Any], where: str) -> list[str]:
 
     Parameters
     ----------
+    names : iterable
     where : str
         The subject of the error sentence: ``"The table"``.
 

@@ -31,6 +31,7 @@ def read_parquet(path: Source, *, columns: Sequence[str] | None = None) -> pa.Ta
 
     Parameters
     ----------
+    path : path
     columns : sequence of str, optional
         Read only these, in this order.
 

@@ -71,6 +71,7 @@ def own_columns(file: Any, columns: Sequence[str] | None, names: Sequence[str]) 
 
     Parameters
     ----------
+    file : PartitionFile
     columns : sequence of str, optional
         The requested columns. Defaults to all.
     names : sequence of str

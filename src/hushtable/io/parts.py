@@ -21,6 +21,7 @@ def write_pieces(pieces: Iterable[pa.Table | Repeated], schema: pa.Schema, path:
     ----------
     pieces : iterable of pyarrow.Table or Repeated
         In order; for Parquet each is a row group (``hushtable.io.layout``).
+    schema : pyarrow.Schema
     path : path
         CSV unless it ends in ``.parquet``.
 

@@ -43,8 +43,11 @@ def bars(
 
     Parameters
     ----------
+    labels : sequence of str
     series : mapping of str to sequence of float
         Name -> a number for each label; several series are drawn next to each other.
+    ax : Axes, optional
+    xlabel, title : str
 
     Examples
     --------

@@ -78,6 +78,7 @@ def keyed_hash(parts: Iterable[bytes | tuple[int, Iterable[bytes]]], secret: byt
     parts : iterable of bytes
         Each is preceded by its length, so that moving a boundary changes the hash. A long part may be given as its
         length and its pieces.
+    secret : bytes
     purpose : str
         What the hash is for; hashes of one thing for two purposes cannot be linked.
 

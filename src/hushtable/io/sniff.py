@@ -38,6 +38,7 @@ class CsvHead:
     ----------
     names : tuple of str
         Column names as in the file.
+    delimiter : str
     skip : int
         Empty lines before the header.
     rows : bool
@@ -82,6 +83,7 @@ def read_head(path: Path, delimiter: str | None) -> CsvHead:
 
     Parameters
     ----------
+    path : Path
     delimiter : str, optional
         Defaults to the one detected: comma, semicolon, tab or bar.
 

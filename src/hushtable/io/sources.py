@@ -205,6 +205,7 @@ def read_tables(sources: Sequence[Source], *, table: str | None = None, query: s
 
     Parameters
     ----------
+    sources : sequence of path or address
     table, query : str, optional
         The table of a database, the sheet of a workbook, or a query for a database.
 

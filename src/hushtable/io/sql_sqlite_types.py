@@ -48,6 +48,7 @@ def look(session: sqlite3.Connection, select: str, columns: Sequence[tuple[str, 
     Parameters
     ----------
     session : connection
+    select : str
     columns : sequence of (name, declared type)
     """
     asked = ["count(*)"]

@@ -61,6 +61,7 @@ class Tally:
     ----------
     units : int64 array
         The size of each class, in units; classes have no order.
+    sensitive : dict of str to SensitiveTally
     unit : int
         Units per person.
     nobody : int
@@ -89,6 +90,7 @@ def tally(address: str, quasi: Sequence[str], sensitive: Sequence[str], entity: 
     ----------
     address : str
         With a table or a query.
+    quasi, sensitive : sequence of str
     entity : str, optional
         Column that identifies each row's person. A person's rows then sum to one person.
     person_units : int

@@ -180,6 +180,8 @@ def source_of(
 
     Parameters
     ----------
+    text : str
+    folder : Path, optional
     table, query : str, optional
         The table of a database, the sheet of a workbook, or a query for a database; refused for other files.
 

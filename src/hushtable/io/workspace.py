@@ -24,7 +24,12 @@ _LOCK = "lock"
 
 
 class Workspace:
-    """A folder with finished and unfinished stages."""
+    """A folder with finished and unfinished stages.
+
+    Attributes
+    ----------
+    folder : path
+    """
 
     def __init__(self, folder: Path, key: Mapping[str, Any]) -> None:
         self.folder = folder

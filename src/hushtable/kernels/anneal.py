@@ -42,10 +42,12 @@ def anneal(
         Weight of each record.
     needed : int
         Minimum units of a group.
+    steps : int
     heat : (float, float)
         The mean tolerance at the beginning and (nearly) at the end; it falls linearly.
     tolerance : float64 array
         Quantiles of the exponential distribution; their number is a power of 2.
+    seed : int
 
     Examples
     --------

@@ -22,6 +22,7 @@ def collapse_rows(
     ----------
     columns : sequence of integer arrays
         Codes in ``0 .. size - 1``.
+    sizes : sequence of int
     weights : int64 array
         Weight of every row; empty if every row weighs 1.
 

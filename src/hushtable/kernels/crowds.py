@@ -35,6 +35,7 @@ def nearest_tuples(codes: AnyArray, weights: IntArray, width: int) -> IntArray:
         Tuples x columns.
     weights : int64 array
         Cost of a difference in each column.
+    width : int
 
     Examples
     --------
@@ -73,10 +74,12 @@ def exchange(
         Tuples x neighbors, nearest first; see ``nearest_tuples``.
     crowds : int64 array
         Crowds x k: tuples. A tuple is in all of them together k times as often as it has people.
+    steps : int
     heat : float
         The mean tolerance at the beginning.
     tolerance : float64 array
         Quantiles of the exponential distribution; their number is a power of 2.
+    seed : int
 
     Examples
     --------

@@ -147,6 +147,8 @@ def related(nodes: AnyArray, open_: BoolArray, node: IntArray, begin: int, end: 
     ----------
     nodes : (n, d) integer array
         Levels, node by column.
+    open_ : bool array
+    node : int64 array
 
     Examples
     --------

@@ -84,6 +84,7 @@ def extreme_records(
         Which kinds of rows may be chosen; without columns, all.
     kinds : int64 array
         The kind of every row.
+    tables : CostTables
     farthest : bool
         Whether to find the most expensive one. Ties go to the first row.
     """

@@ -32,6 +32,7 @@ class Outermost:
     ----------
     points : float64 array
         Records x columns, equal ones next to each other.
+    metric : Metric
     alive : bool array
         The remaining records; shared with the caller, who changes it.
     """

@@ -99,6 +99,7 @@ def charge(gone: IntArray, lut: AnyArray, at: IntArray, leaves: IntArray, extra:
         Units leaf by leaf, one column after the other.
     lut : integer array
         The node above each leaf, level by level; column j's begin at ``at[j]``.
+    at, leaves : int64 arrays
     extra : float64 array
         Extra cost of each entry of ``lut``; the same for all leaves of a node.
 

@@ -34,6 +34,7 @@ def judge_crowds(
 
     Parameters
     ----------
+    rows : EventRows
     classes : int64 array
         The class of each person, ascending.
     people : tuple of int
@@ -144,11 +145,14 @@ def count_subsets(
     ----------
     starts : int64 array
         Rows ``starts[p]:starts[p + 1]`` are the events of person p, sorted by item.
+    item : int array
     copy : int array
         How many equal events of the person precede the row. A combination uses the first of equal events, so that it
         counts once; all 0 if equal events must be distinguished.
+    table : int array
     caps : int64 array
         The most events of each table in one combination.
+    size : int
     touched : bool array
         Only combinations with at least one of these rows.
 

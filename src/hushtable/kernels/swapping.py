@@ -60,6 +60,8 @@ def add_expected(
         The weight of each column.
     rows, offsets : int64 arrays
         Group g has the rows ``rows[offsets[g]:offsets[g + 1]]``.
+    groups : int64 array
+    sign : int
     """
     kernel = dispatch(_expected_loops, _expected_numpy, 64 * len(bins))
     kernel(surplus, bins, sizes, weights, rows, offsets, groups, sign, pair_places(sizes)[0])
@@ -82,6 +84,7 @@ def swap_between(
         See ``add_expected``; ``rows`` and ``surplus`` are changed.
     first, second : int64 arrays
         The pairs of groups; none occurs twice.
+    turn, tries : int
 
     Returns
     -------

@@ -113,6 +113,7 @@ class Remaining(ABC):
     ----------
     points : float64 array
         Records x columns.
+    metric : Metric
     units : int64 array, optional
         What each record contributes to a group's size. Defaults to 1.
 

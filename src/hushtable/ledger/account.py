@@ -36,6 +36,7 @@ class Account:
 
     Attributes
     ----------
+    file : Path
     person : str
         Column that identifies each record's person.
     key : Path, optional

@@ -34,6 +34,7 @@ class Described:
 
     Attributes
     ----------
+    entry : Entry
     own : int64 array, records x columns
         The codes of each record's own values, in the order of the entry's records. Never written.
     promise : Promise
@@ -136,6 +137,7 @@ def describe(
         Must have its original.
     key : LedgerKey
         Key of the ledger.
+    name : str
     person : str, optional
         Column that identifies each record's person.
     folder : Path, optional

@@ -74,6 +74,7 @@ def judge(
     ----------
     now : Described
         The new release.
+    earlier : sequence of Entry
     promises : sequence of Promise
         Its own, and those of earlier releases.
     limits : Limits, optional
@@ -110,11 +111,13 @@ class _Left:
 
     Attributes
     ----------
+    kinds : PersonKinds
     average : Histogram
         Number of people of a kind with each value, in fractions of a person; as if there were at least as many people
         as values.
     values : int64 array, codes x columns
         The value of each code of ``average``, as the history numbers them.
+    undecided : bool array
     """
 
     kinds: PersonKinds
@@ -197,6 +200,8 @@ class _Question:
 
     Attributes
     ----------
+    case : _Case
+    promise : Promise
     member : PrivacyModel
         One of its models.
     linking : tuple of str
@@ -433,6 +438,7 @@ def solve(system: System, limits: Limits, hopeless: Callable[[IntArray], BoolArr
 
     Parameters
     ----------
+    system : System
     limits : Limits
         Time limits.
     hopeless : function, optional

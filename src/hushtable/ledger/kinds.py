@@ -82,6 +82,7 @@ class History:
 
     Parameters
     ----------
+    entries : sequence of Entry
     own : int64 array, records x columns
         The newest one's values, record by record, as returned by ``describe``.
     """
@@ -157,6 +158,7 @@ class History:
 
         Parameters
         ----------
+        columns : Key
         key : int
             Number of these, from the first, that are judged.
         upto : int, optional

@@ -45,6 +45,7 @@ class Spelling:
 
     Attributes
     ----------
+    ignore_case : bool
     called : mapping of str to str
         The names of columns that had other names in earlier releases.
     new : set of str

@@ -402,6 +402,7 @@ def attack_release(
 
     Parameters
     ----------
+    release : LinkedRelease
     only : sequence of str, optional
         Some of ``ATTACKS``. Defaults to all that apply.
     control : mapping of str to DataFrame, optional
@@ -461,10 +462,15 @@ def hold_out(
 
     Parameters
     ----------
+    tables : mapping of str to DataFrame
     policy : LinkedPolicy
         Its seed decides who is held out.
     share : float
         Share of people to hold out.
+
+    Returns
+    -------
+    released, control : dict of str to pyarrow.Table
 
     Examples
     --------

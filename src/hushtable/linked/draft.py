@@ -25,6 +25,8 @@ class Joined:
     ----------
     of : str or None
         The table that its rows belong to; None for people.
+    by : tuple of str
+    key : tuple of str
     others : mapping of str to str
         Columns of other foreign keys, and the table that each refers to.
     """
@@ -42,6 +44,7 @@ def join_tables(keys: Mapping[str, TableKeys], people: str | None = None) -> dic
 
     Parameters
     ----------
+    keys : mapping of str to TableKeys
     people : str, optional
         The table of people. Defaults to the one that most other tables refer to.
 

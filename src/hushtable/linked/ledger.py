@@ -39,6 +39,7 @@ def describe_linked(release: LinkedRelease, key: LedgerKey, *, name: str = "", p
         Must have its original.
     key : LedgerKey
         The ledger's key.
+    name : str
     person : str, optional
         Column of the table of people that identifies them in other releases. Defaults to the key.
     """

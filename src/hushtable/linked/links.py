@@ -29,6 +29,7 @@ class Links:
 
     Attributes
     ----------
+    policy : LinkedPolicy
     tables : mapping of str to pyarrow.Table
         The people, and tables of events in the order of ``policy.events``.
     owner : mapping of str to int64 array
@@ -137,6 +138,8 @@ def link(tables: Mapping[str, pa.Table], policy: LinkedPolicy, *, published: boo
 
     Parameters
     ----------
+    tables : mapping of str to pyarrow.Table
+    policy : LinkedPolicy
     published : bool
         Whether these are tables of a release, which have only published columns.
 

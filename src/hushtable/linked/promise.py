@@ -78,6 +78,8 @@ class LinkedPromise:
 
     Parameters
     ----------
+    model : AllOf
+    reference : Reference
     total : int
         How many events an adversary may know.
     caps : int64 array
@@ -102,6 +104,7 @@ class LinkedPromise:
 
         Parameters
         ----------
+        events : Events
         touched : bool array, optional
             Only combinations with one of these items.
         """

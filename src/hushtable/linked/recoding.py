@@ -120,6 +120,7 @@ class RecodedEvents:
 
     Attributes
     ----------
+    levels : mapping of str to list of int8 arrays
     cells : mapping of str to int64 array
         What each event shows, as a number.
     loss : float array

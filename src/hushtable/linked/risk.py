@@ -43,6 +43,7 @@ class KnownEvents(Finding):
         Distinct combinations of attributes and known events.
     of_one_person : int
         Those that only one person has.
+    share_of_one_person : float
     people_found : int
         People who have one of those.
     """
@@ -63,6 +64,7 @@ class Exposed:
         Number of people with the same attributes as each person.
     crowds : int64 array
         Fewest people who match what may be known about each person.
+    n_classes, combinations, unique : int
     """
 
     classes: IntArray

@@ -39,6 +39,7 @@ def settle(
 
     Parameters
     ----------
+    links : Links
     classes : int64 array
         The class of each person.
     cells : mapping of str to int64 array

@@ -25,6 +25,7 @@ def read_linked(sources: Sequence[str | Path], policy: LinkedPolicy) -> dict[str
     sources : sequence of path or address
         One file per table, named after it; folders of such files; or the address of one database that has tables with
         these names (in the schema that ``?schema=`` names). They are read in one snapshot.
+    policy : LinkedPolicy
 
     Raises
     ------

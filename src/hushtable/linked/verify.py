@@ -145,6 +145,7 @@ def promise_of(links: Links, classes: IntArray, cells: Mapping[str, IntArray]) -
 
     Parameters
     ----------
+    links : Links
     classes : int64 array
         The class of each person.
     cells : mapping of str to int64 array

@@ -61,6 +61,7 @@ class Beliefs(NamedTuple):
 
     Attributes
     ----------
+    group, quasi, value : int64 arrays
     prior, posterior : float arrays
         alpha and beta; beta is NaN if the release contradicts all prior beliefs about q.
     surprise : float array

@@ -93,6 +93,7 @@ def beliefs(histogram: Histogram, l: int, k: int, m: int, table: IntArray | None
 
     Parameters
     ----------
+    histogram : Histogram
     l, k, m : int
         Numbers of facts about the target, about others and about families.
     table : int64 array, optional

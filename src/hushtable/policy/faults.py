@@ -113,6 +113,7 @@ def faults_of(error: ValidationError, known: Callable[[Place], Iterable[str]]) -
 
     Parameters
     ----------
+    error : ValidationError
     known : callable
         Returns the settings that exist below a place, for hints.
     """

@@ -106,6 +106,7 @@ class WrittenPolicy(StrictModel):
 
         Parameters
         ----------
+        text : str
         file : str
             Its name, for error messages.
 

@@ -29,6 +29,7 @@ def starter_policy(profile: Profile, filename: str) -> str:
 
     Parameters
     ----------
+    profile : Profile
     filename : str
         The table's file, for the heading.
 
@@ -115,6 +116,7 @@ def column_lines(column: ColumnProfile, listed: Sequence[str], *, protected: boo
 
     Parameters
     ----------
+    column : ColumnProfile
     listed : sequence of str
         Texts that the policy lists as missing values already.
     protected : bool

@@ -49,6 +49,8 @@ def check_address(address: str, *, overwrite: bool, inputs: Sequence[Source] = (
 
     Parameters
     ----------
+    address : str
+    overwrite : bool
     inputs : sequence of path or address
         Inputs, which a release never replaces.
     apart : bool
@@ -147,6 +149,7 @@ def read_address(address: str, linked: TablePlan | None = None) -> pa.Table:
 
     Parameters
     ----------
+    address : str
     linked : TablePlan, optional
         Given if the sensitive values are in a separate table, which is read too.
     """

@@ -42,8 +42,10 @@ def publish_buckets(
 
     Parameters
     ----------
+    source : pyarrow.Table
     buckets : int64 array
         The group of every source row.
+    plan : TablePlan
     rows : int64 array
         The source rows that are published.
     """

@@ -63,6 +63,7 @@ def cautions(
 
     Parameters
     ----------
+    plan : TablePlan
     model : AllOf
         Bound to the sensitive columns.
     publish : sequence of str

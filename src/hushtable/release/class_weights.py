@@ -103,6 +103,7 @@ def check_class_weights(
     ----------
     table : pyarrow.Table
         As published.
+    plan : TablePlan
     original : float64 array, optional
         The weights of the original: means are then compared with them.
     rows : int64 array, optional

@@ -63,6 +63,7 @@ def write_documents(
 
     Parameters
     ----------
+    release : Released
     public, private : path
         The folders, with everything else in them.
     name : str

@@ -154,6 +154,8 @@ def judge_matching(problem: Problem, published: pa.Table, rows: IntArray) -> Ver
 
     Parameters
     ----------
+    problem : Problem
+    published : pyarrow.Table
     rows : int64 array
         The source row of each published row: one perfect matching, which is checked.
 

@@ -85,10 +85,12 @@ def keep_counted(
     ----------
     table : EncodedTable
         One row for several records, with their number as its weight.
+    partition, recoded
     rows : iterable of pairs of int32 arrays
         For all records, in order: the class, and the place in the published table; -1 for suppressed ones.
     codes : callable
         From the name of a column to the codes of all records, piece by piece.
+    folder : path
     """
     schema = pa.schema({"class": pa.int32(), "place": pa.int32()})
     held = pa.Table.from_batches([], schema)
@@ -143,6 +145,7 @@ def counted_marks(table: EncodedTable, records: IntArray | None = None) -> dict[
 
     Parameters
     ----------
+    table : EncodedTable
     records : int64 array, optional
         Number of records that each row represents.
     """
@@ -239,6 +242,7 @@ def restored(
         What ``keep`` returned.
     table : EncodedTable
         The original.
+    recoding : Recoding
     notes : mapping
         Notes of the algorithm.
     groups : integer array, optional

@@ -122,6 +122,7 @@ class Made:
         Result of the algorithm.
     recoded : Recoded
         The published cells of every class, and the class of every record.
+    verification : Verification
     source_rows : integer array
         The source row of each published row; negative for counterfeits. It links rows to people.
     value_rows : integer array, optional

@@ -40,7 +40,13 @@ class Files:
 
 @dataclass(frozen=True)
 class RestRanks:
-    """The ranks of the other published cells of each record, for breaking ties."""
+    """The ranks of the other published cells of each record, for breaking ties.
+
+    Attributes
+    ----------
+    files : Files
+    plan : TablePlan
+    """
 
     files: Files
     plan: TablePlan

@@ -46,6 +46,7 @@ def verify_published(
         As published.
     plan : TablePlan
         Roles and the meaning of missing values.
+    model : AllOf
     evidence : mapping, optional
         Contents of the private companion, or else of ``release.json``. The companion is trusted, since its keyed hash
         was checked. Only what rows cannot show is read from ``release.json``. Models that compare with the whole input
@@ -241,6 +242,7 @@ def check_counts(published: Published, reference: Reference, suppression: float 
 
     Parameters
     ----------
+    published : Published
     reference : Reference
         The stated counts.
     suppression : float, optional

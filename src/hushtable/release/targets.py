@@ -83,6 +83,8 @@ def check_target(folder: Path, *, overwrite: bool, inputs: Sequence[Source] = ()
 
     Parameters
     ----------
+    folder : path
+    overwrite : bool
     inputs : sequence of path or address
         Inputs, which a result never replaces.
 

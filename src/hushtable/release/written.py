@@ -50,6 +50,7 @@ def read_published(path: Path, linked: TablePlan | None = None) -> pa.Table:
 
     Parameters
     ----------
+    path : path
     linked : TablePlan, optional
         Given if the sensitive values are in a separate file, which is read too.
     """
@@ -66,6 +67,8 @@ class Written:
 
     Attributes
     ----------
+    path : path
+    columns : tuple of str
     linked : TablePlan, optional
         Given if the sensitive values are in a separate file.
     """

@@ -24,6 +24,7 @@ def tag(name: str, /, *children: Child, **attributes: str | float | bool | None)
 
     Parameters
     ----------
+    name : str
     *children : str or Markup
         Plain text is escaped; None is omitted.
     **attributes

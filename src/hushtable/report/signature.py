@@ -29,6 +29,7 @@ class Signature:
 
     Attributes
     ----------
+    signer : str
     signed : str
         Time (UTC), as the signer states it.
     fingerprint : str

@@ -500,6 +500,7 @@ def count_paths(
 
     Parameters
     ----------
+    columns : sequence of int64 arrays
     classes : int64 array
         The confidential value of every record.
     k, length : int

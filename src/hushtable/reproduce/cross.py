@@ -98,6 +98,7 @@ class CrossResult:
 
     Attributes
     ----------
+    model, algorithm : str
     outcome : str
         released, infeasible, not found, refused, too slow or failed.
     reason : str
@@ -106,6 +107,7 @@ class CrossResult:
         Wall time until the release was verified, or the search ended.
     loss, suppressed : float, optional
         NCP, and the share of suppressed records.
+    classes : int
     attacks : mapping of str to (float, float)
         Rate and baseline of each attack that could be run.
     """
@@ -319,6 +321,7 @@ def cross_page(cells: Sequence[CrossResult], *, rows: int, seconds: float) -> st
 
     Parameters
     ----------
+    cells : sequence of CrossResult
     rows : int
         Number of records of Adult in each cell.
     seconds : float

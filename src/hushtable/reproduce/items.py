@@ -214,8 +214,10 @@ def item_of(
 
     Parameters
     ----------
+    name, about, reason : str
     rows : sequence of Row
         The rows to judge.
+    readings, pictures : sequences
     more : sequence of Row
         Rows that are stored but not judged, such as those of other readings.
 

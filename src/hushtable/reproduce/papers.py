@@ -414,6 +414,7 @@ def reproduce_papers(
 
     Parameters
     ----------
+    papers : sequence of Paper
     part, seed, quick
         As in ``Paper.run``.
     done : callable

@@ -131,6 +131,7 @@ class Bench:
 
     Parameters
     ----------
+    table : pyarrow.Table
     plans : mapping of int to TablePlan
         By the number of quasi-identifiers.
     """

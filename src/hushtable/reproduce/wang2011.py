@@ -141,6 +141,7 @@ def measured(setting: WangSetting, n: int, seed: int, repeats: int, timed: bool 
 
     Parameters
     ----------
+    setting : WangSetting
     n, seed, repeats : int
         Size of the samples, their seed, and their number.
     timed : bool

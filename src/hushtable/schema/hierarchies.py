@@ -51,6 +51,7 @@ def suggest_hierarchy(column: Prepared, ignored: tuple[str, ...] = ()) -> Sugges
 
     Parameters
     ----------
+    column : Prepared
     ignored : tuple of str
         Texts that probably represent a missing value.
 

@@ -27,10 +27,14 @@ class ColumnFacts:
 
     Attributes
     ----------
+    name : str
+    kind : Kind
+    rows : int
     distinct : int
         Number of distinct values, without the missing one.
     unique : int
         Number of values that occur once.
+    missing : int
     fractions : bool
         Whether the values are numbers that are not all whole.
     length : float

@@ -39,6 +39,8 @@ class Prepared:
 
     Attributes
     ----------
+    name : str
+    kind : Kind
     data : pyarrow.DictionaryArray
         One entry per row; a missing value is a null index. The dictionary holds exactly the values that occur, each
         once: int64 or float64 in numeric order, date32 in calendar order, strings in sorted UTF-8, or (ordinal) in
@@ -96,6 +98,7 @@ def prepare(
 
     Parameters
     ----------
+    column : pyarrow.ChunkedArray or pyarrow.Array
     name : str
         For error messages.
     kind : Kind, optional

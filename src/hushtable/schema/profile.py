@@ -395,6 +395,8 @@ class Token:
 
     Attributes
     ----------
+    text : str
+    rows : int
     number : bool
         Whether it is a number far from all others, such as -999.
     """

@@ -91,6 +91,8 @@ def unique_shares(
     ----------
     columns : sequence of int64 arrays
         Codes from 0.
+    size : int
+    limit : int
 
     Returns
     -------

@@ -76,6 +76,7 @@ def suggested(project: Project, risk: float | None = None, left_out: float | Non
 
     Parameters
     ----------
+    project : Project
     risk, left_out : float, optional
         The highest acceptable risk that a person is found, and the highest acceptable share of suppressed records.
 

@@ -41,7 +41,12 @@ _HISTORY: dict[Path, list[_Step]] = {}
 
 @dataclass(frozen=True)
 class Project:
-    """A project's folder."""
+    """A project's folder.
+
+    Attributes
+    ----------
+    folder : Path
+    """
 
     folder: Path
 
@@ -128,6 +133,7 @@ class Project:
 
         Parameters
         ----------
+        change : callable
         seen : str, optional
             Revision that the change was made for; refused if there is a later one.
         what : str

@@ -43,6 +43,8 @@ class Job:
 
     Attributes
     ----------
+    id, project, kind : str
+    arguments : mapping
     state : str
         queued, running, done, failed, ``"cancelled"``, or interrupted if its worker died with the studio.
     share : float
@@ -51,6 +53,7 @@ class Job:
         Description of the current step.
     created, started, ended : float
         Seconds since 1970.
+    result, error : mapping, optional
     cancelling : bool
         Whether cancellation was requested.
     promised : float, optional

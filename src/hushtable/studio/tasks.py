@@ -19,6 +19,7 @@ class JobKind:
 
     Attributes
     ----------
+    lane : str
     function : str
         As ``module:name`` below ``hushtable.studio.work``: only a worker that runs it imports it.
     """

@@ -82,6 +82,7 @@ def check_unpacked(path: Path, name: str, given: int | None = None) -> None:
 
     Parameters
     ----------
+    path : Path
     name : str
         Its suffix determines its type.
     given : int, optional

@@ -130,6 +130,7 @@ def solutions(run: Run, limits: dict[str, int], fits: bool, most: int) -> tuple[
         The highest level of each quasi-identifier.
     fits : bool
         Whether to show only those that keep all promises.
+    most : int
     """
     facts = run.facts
     columns = facts["space_columns"]

@@ -92,8 +92,10 @@ def estimate(table: EncodedTable, on: str, bandwidths: Sequence[float], wanted: 
 
     Parameters
     ----------
+    table : EncodedTable
     on : str
         The sensitive column.
+    bandwidths : sequence of float
     wanted : bool array, optional
         The rows of interest; beliefs about combinations that none of them has stay 0.
 

@@ -67,6 +67,7 @@ def covered(cell: Any, column: QuasiColumn, *, nodes: bool = False) -> set[int] 
     ----------
     cell : Any
         As published.
+    column : QuasiColumn
     nodes : bool
         Whether the cells are hierarchy nodes, regardless of the column's form (global recoding).
     """

@@ -349,6 +349,7 @@ def check_representatives(release: Release, classes: Sequence[Sequence[int]]) ->
 
     Parameters
     ----------
+    release : Release
     classes : sequence of sequences of int
         The published rows of each class.
     """

@@ -142,8 +142,10 @@ class Decisions:
 
     Attributes
     ----------
+    plan : Plan
     labels : int64 array
         The group of every row; -1 for suppressed ones.
+    partition : Partition
     quasi : tuple of QuasiColumn
         The columns in the recorded run.
     n_sample : int

@@ -194,6 +194,7 @@ def tried(check: Callable[..., R], subject: Any, call: Callable[[Case], R], case
         The object under test: a model or an algorithm.
     call : callable
         Runs the check on a case.
+    case : Case
 
     Raises
     ------

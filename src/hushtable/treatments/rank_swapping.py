@@ -67,6 +67,7 @@ def swap_ranks(window: int, luck: np.typing.NDArray[np.float64]) -> IntArray:
 
     Parameters
     ----------
+    window : int
     luck : float64 array
         A number from [0, 1) for each rank.
 

@@ -53,6 +53,8 @@ def treated(table: pa.Table, plan: TablePlan, document: Mapping[str, Any]) -> pa
 
     Parameters
     ----------
+    table : pyarrow.Table
+    plan : TablePlan
     document : mapping
         The policy as data.
 

@@ -50,6 +50,7 @@ class Task:
 
     Attributes
     ----------
+    comparison : RowComparison
     target : int64 array
         The class to predict, per record; -1 if unknown.
     tested : bool array

@@ -131,6 +131,7 @@ def covered_tuples(
 
     Parameters
     ----------
+    trie : Trie
     cells : sequence of Cells
         In the trie's column order.
     of_class : sequence of int64 arrays

@@ -28,6 +28,7 @@ def measure_all(comparison: Comparison, names: Sequence[str] | None = None) -> d
 
     Parameters
     ----------
+    comparison : Comparison
     names : sequence of str, optional
         As in the registry, in the requested order. Defaults to those with ``default``, sorted.
 

@@ -45,6 +45,7 @@ def deal(values: IntArray, groups: int) -> IntArray:
     ----------
     values : int64 array
         Codes.
+    groups : int
 
     Returns
     -------

@@ -26,6 +26,7 @@ class CellCosts:
     Attributes
     ----------
     codes : (rows, d) integer array
+    tables : CostTables
     """
 
     codes: AnyArray

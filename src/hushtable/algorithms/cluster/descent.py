@@ -61,12 +61,15 @@ def descend(
 
     Parameters
     ----------
+    problem : Problem
+    space : Space
     points : float64 array
         The space's points as numbers without missing values.
     near : int64 array
         Records x neighbors, nearest first.
     labels : int64 array
         Labels of satisfied groups ``0 .. n - 1``; every point has one.
+    n : int
     needed : int
         Minimum units of a group.
     deadline : float, optional
@@ -255,6 +258,7 @@ class Grouped:
         Records x columns.
     labels : int64 array
         Groups ``0 .. n - 1``, none of them empty.
+    n : int
     units : int64 array
         Weight of each record.
     needed : int
@@ -302,6 +306,7 @@ def exchanged(now: Grouped, neighbour: IntArray, number: IntArray, slack: FloatA
 
     Parameters
     ----------
+    now : Grouped
     neighbour : int64 array
         Neighbor of each record.
     number : int64 array

@@ -39,6 +39,7 @@ class Clusters:
         Of the rows.
     labels : int64 array
         The group of every row; -1 for none.
+    n : int
     stats : GroupStats
         Of the groups.
     """

@@ -356,6 +356,7 @@ class Improved:
 
     Attributes
     ----------
+    labels : int64 array
     n : int
         The number of groups.
     saved : float
@@ -383,8 +384,11 @@ def improve(
 
     Parameters
     ----------
+    problem : Problem
+    space : Space
     labels : int64 array
         Labels of satisfied groups ``0 .. n - 1``; every point has one.
+    n : int
     needed : int
         Minimum units of a group.
     seconds : float, optional

@@ -415,6 +415,7 @@ def draw_matching(crowds: IntArray, coins: Coins) -> IntArray:
     ----------
     crowds : int64 array
         Crowds x k: people; everyone is in k crowds, and in none of them twice.
+    coins : Coins
 
     Examples
     --------

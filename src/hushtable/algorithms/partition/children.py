@@ -26,6 +26,7 @@ class Children:
 
     Attributes
     ----------
+    column : int
     group : int64 array
         The group that each child comes from, ascending.
     stats : GroupStats
@@ -79,6 +80,10 @@ class Branching(Protocol):
 
 class Trees:
     """The hierarchies, with leaves in depth-first order: a node is a range of ranks.
+
+    Parameters
+    ----------
+    quasi : sequence of QuasiColumn
 
     Attributes
     ----------

@@ -144,6 +144,7 @@ class SweepNodes:
 
     Parameters
     ----------
+    table : EncodedTable
     kept : bool array
         Rows that take part.
 

@@ -162,10 +162,12 @@ class Specialising:
 
     Parameters
     ----------
+    problem : Problem
     branches : Branching
         The groups; ``Branches`` with table-level models.
     budget : int
         Units that may be suppressed.
+    kinds : Kinds
     """
 
     def __init__(self, problem: Problem, branches: Branching, budget: int, kinds: Kinds) -> None:
@@ -365,6 +367,10 @@ class CountedBranches:
 
     Parameters
     ----------
+    problem : Problem
+    trees : Trees
+    kinds : Kinds
+    counts : BranchCounts
     heights, closed : (groups, d) arrays
 
     Attributes

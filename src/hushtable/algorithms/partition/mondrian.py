@@ -126,6 +126,7 @@ class HistogramLevel:
     ----------
     quasi : sequence of QuasiColumn
         Their codes are not used.
+    counts : LevelCounts
     minimum : int
         Units of the smallest group that can be satisfied.
     unit : int

@@ -31,6 +31,7 @@ class Placed(Children):
     ----------
     places : int64 array
         Places of records; child c owns ``places[offsets[c]:offsets[c + 1]]``, in canonical order.
+    offsets : int64 array
     """
 
     places: IntArray
@@ -46,6 +47,7 @@ class Branches:
 
     Parameters
     ----------
+    problem : Problem
     kept : bool array
         Rows that take part.
     budget : int

@@ -55,6 +55,7 @@ class Families:
 
     Attributes
     ----------
+    parents, children : GroupStats
     owner : int64 array
         The parent of each child, ascending.
     entries : child, kind, count
@@ -74,8 +75,11 @@ def unspecialise(
 
     Parameters
     ----------
+    model, reference
     minimum : int
         Minimum units of a satisfied group.
+    kinds : Kinds
+    families : Families
     turns : int64 array
         Among equally good kinds, the one with the lowest number goes first.
     """

@@ -20,10 +20,13 @@ class PatternGroups:
 
     Attributes
     ----------
+    problem : Problem
+    records : Records
     apart : int64 array
         Records with different numbers are never searched together.
     labels : int64 array
         The group of every row; -1 for ungrouped rows.
+    n_groups : int
     bounded : bool
         Whether some search had to skip tied attributes.
     """

@@ -96,6 +96,7 @@ def find_patterns(
 
     Parameters
     ----------
+    records : Records
     start, offsets : int64 arrays
         The initial sets.
     condition : {"<", ">"}

@@ -191,6 +191,7 @@ def refine(problem: Problem, partition: Partition, *, rounds: int = ROUNDS, seco
 
     Parameters
     ----------
+    problem : Problem
     partition : Partition
         Valid for the problem's model, from an algorithm with local recoding.
     rounds : int
@@ -297,6 +298,7 @@ class Regrouping:
     ----------
     gain : int
         Decrease of the loss, as estimated before trying.
+    rows, to : int64 arrays
     """
 
     gain: int

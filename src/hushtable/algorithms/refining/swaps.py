@@ -46,6 +46,7 @@ def refine_for_samples(
 
     Parameters
     ----------
+    problem : Problem
     partition : Partition
         Valid for the problem's model; similar groups have neighboring numbers.
     bins : list of uint8 arrays

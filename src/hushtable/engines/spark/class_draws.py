@@ -32,8 +32,10 @@ def drawn_classes(
 
     Parameters
     ----------
+    combinations : Combinations
     shown : DataFrame
         The combinations that are published, and their rows n, with their packed cells g0, g1, ...
+    counted : CountedCells
     packing : Packing
         Of the cells.
     partition : Partition, optional

@@ -42,10 +42,12 @@ def compared(
 
     Parameters
     ----------
+    combinations : Combinations
     shown : DataFrame
         The combinations that are published, and their rows n, with their packed cells g0, g1, ...
     lost : DataFrame, optional
         Those that are suppressed, and their rows n.
+    counted : CountedCells
     packing : Packing
         Of the cells.
     known : DriverRows

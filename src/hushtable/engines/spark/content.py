@@ -80,6 +80,9 @@ class Content:
 
     Parameters
     ----------
+    jobs : SparkJobs
+    frame : pyspark.sql.DataFrame
+    plan : Plan
     most : int
         Maximum number of rows on the driver.
     files : sequence of str

@@ -32,6 +32,7 @@ class Dictionary:
         The column's place in the table.
     values : pyarrow.Array
         One entry may be null.
+    counts : int64 array
     """
 
     at: int

@@ -23,6 +23,7 @@ class DriverRows:
     ----------
     problem, partition, recoded
         As on one machine; rows are those of ``tuples``, expanded.
+    tuples : SparkRows
     weight : float
         1 if these are all rows; less if whole classes were drawn: see ``draw_classes``.
     """

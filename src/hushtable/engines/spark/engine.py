@@ -58,6 +58,7 @@ class SparkOutcome:
     ----------
     shown : Shown or Listed
         The published table.
+    content : Content
     counted : CountedCells
         The published table, counted by its cells.
     problem : Problem
@@ -66,6 +67,7 @@ class SparkOutcome:
         The rows on the driver.
     comparison : Comparison
         The release compared with its original.
+    verification : Verification
     summarised : bool
         Whether the rows of ``problem`` are all distinct combinations, weighted.
     """
@@ -212,8 +214,15 @@ def _kept(shown: Shown | Listed) -> Iterator[Shown | Listed]:
 class OnDriver:
     """All rows of a table, grouped.
 
+    Parameters
+    ----------
+    content : Content
+
     Attributes
     ----------
+    problem : Problem
+    partition : Partition
+    recoded : Recoded
     expected : int
         Rows that are published.
     """
@@ -248,6 +257,12 @@ class OnDriver:
 
 class Listed:
     """The published table on the driver, with the interface of ``Shown``.
+
+    Parameters
+    ----------
+    content : Content
+    rows : Differing
+    book : Cellbook
 
     Attributes
     ----------

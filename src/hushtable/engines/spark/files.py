@@ -42,11 +42,15 @@ def run_on_spark(
     ----------
     data : sequence of path or address
         Files, folders, patterns, tables of databases, or addresses that Spark supports.
+    plan : Plan
     output : path
         A folder that driver and executors share.
     format : {"csv", "parquet"}
+    master : str, optional
     to : str, optional
         A database table, or Parquet in a store, that also gets the rows.
+    overwrite : bool
+    progress : callable
 
     Raises
     ------
@@ -78,10 +82,12 @@ def staged(sources: Sequence[Source], unread: Collection[str], target: Path, pro
 
     Parameters
     ----------
+    sources : sequence of path or address
     unread : collection of str
         Columns that are not needed, which stay in the database.
     target : path
         The output; the files are next to it.
+    progress : callable
     """
     tables = [str(s) for s in sources if is_url(s) and Url.of(str(s)).scheme in DATABASES]
     others = [os.fspath(s) for s in sources if str(s) not in tables]

@@ -45,11 +45,14 @@ class SparkGroups:
 
     Parameters
     ----------
+    combinations : Combinations
     most : int
         Maximum number of combinations, or records, in one task.
+    coins : Coins, optional
 
     Attributes
     ----------
+    problem : Problem
     expected : int
         Rows that are published.
     """

@@ -87,6 +87,8 @@ class SparkJobs:
 
     Attributes
     ----------
+    spark : SparkSession
+    progress : Progress
     held : list of DataFrame
         Intermediate tables that are cached until the run ends.
     """

@@ -31,11 +31,14 @@ class RecodedNode:
 
     Parameters
     ----------
+    combinations : Combinations
+    levels : int64 array
     left_out : (d, n) integer array
         The leaf codes of one record of every suppressed group.
 
     Attributes
     ----------
+    problem : Problem
     expected : int
         Rows that are published.
     """

@@ -37,6 +37,7 @@ def with_units(
 
     Parameters
     ----------
+    jobs, work, plan
     entity : str
         The column that identifies each row's person.
     ranks : callable

@@ -91,6 +91,8 @@ def published_rows(
 
     Parameters
     ----------
+    content : Content
+    tuples : SparkRows
     recoded : Recoded
         Cells of the expanded combinations.
     rows : int64 array, optional

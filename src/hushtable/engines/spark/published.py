@@ -82,6 +82,7 @@ class Shown:
 
     Parameters
     ----------
+    content : Content
     rows, book
         As ``published_rows`` returns them.
 

@@ -71,7 +71,12 @@ def _held(outcome: SparkOutcome, data: DataFrame, plan: Plan) -> AccountProtocol
 
 
 class SparkTable:
-    """A published table that Spark caches until ``unpersist``."""
+    """A published table that Spark caches until ``unpersist``.
+
+    Attributes
+    ----------
+    columns : tuple of str
+    """
 
     def __init__(self, outcome: SparkOutcome) -> None:
         self.columns = tuple(outcome.shown.names)
@@ -106,7 +111,12 @@ class SparkTable:
 
 @dataclass(frozen=True)
 class CountedRelease:
-    """Spark's counts of a release and its original."""
+    """Spark's counts of a release and its original.
+
+    Attributes
+    ----------
+    outcome : SparkOutcome
+    """
 
     outcome: SparkOutcome
 

@@ -38,6 +38,7 @@ class SparkStore:
 
     Parameters
     ----------
+    combinations : Combinations
     driver_rows : int
         Maximum number of combinations on the driver.
     group_rows : int

@@ -29,10 +29,15 @@ from hushtable.table.encoded import EncodedTable
 class DriverSummary:
     """Distinct combinations on the driver, grouped by an algorithm that keeps equal records together.
 
+    Parameters
+    ----------
+    combinations : Combinations
+
     Attributes
     ----------
     table : EncodedTable
         Its rows are the combinations.
+    problem : Problem
     expected : int
         Rows that are published.
     """

@@ -29,6 +29,7 @@ def explain(release: Released, row: int) -> Explanation:
 
     Parameters
     ----------
+    release : Release
     row : int
         The record's number in the input, from 0.
 
@@ -247,6 +248,9 @@ def same_for_all_reason(own: Class, column: QuasiColumn, height: int, *, whole: 
 
     Parameters
     ----------
+    own : Class
+    column : QuasiColumn
+    height : int
     whole : bool
         Whether the whole column would have to become finer, or only the values under this record's node.
     """
@@ -344,10 +348,13 @@ class GroupVerdict:
 
     Attributes
     ----------
+    people : float
     scores : tuple of (PrivacyModel, float, bool)
         Each model that judges single classes, its score, and whether it is satisfied.
+    stats : GroupStats
     place : int
         Which of the groups in ``stats`` it is.
+    table : Reference
     """
 
     people: float

@@ -57,6 +57,7 @@ class CountCells(RecordCells):
 
     Attributes
     ----------
+    digits : int
     dates : str
         As in ``Counts``.
     """

@@ -49,10 +49,12 @@ class Parts(NamedTuple):
 
     Attributes
     ----------
+    offsets : int64 array
     codes : int64 array
         Which of ``names`` each part is; -1 for the missing value.
     names : list of str
         Distinct, as written.
+    weights : float64 array
     """
 
     offsets: IntArray
@@ -323,6 +325,7 @@ def read_cells(form: Form, cells: pa.Array, column: ColumnPlan) -> Reading:
 
     Parameters
     ----------
+    form : Form
     cells : pyarrow.Array
         Distinct, as text; null for cells without a value.
     column : ColumnPlan

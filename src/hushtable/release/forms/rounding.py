@@ -123,6 +123,7 @@ def significant_bins(numbers: FloatArray, digits: int, *, whole: bool) -> tuple[
 
     Parameters
     ----------
+    numbers : float array
     digits : int
         At least 1.
     whole : bool

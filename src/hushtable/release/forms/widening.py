@@ -33,6 +33,8 @@ def widen(cells: Cells, how: Widening, among: IntArray | None = None) -> Cells:
 
     Parameters
     ----------
+    cells : Cells
+    how : Widening
     among : int64 array, optional
         The codes that may be added, ascending, including those of the cells. Defaults to all.
 

@@ -125,10 +125,12 @@ def deal(reading: Reading, cells: AnyArray, offsets: IntArray, seed: int, stream
 
     Parameters
     ----------
+    reading : Reading
     cells : integer array
         The cell of each row, class by class.
     offsets : int64 array
         Where each class begins.
+    seed : int
     stream : str
         What the random numbers are for.
     """

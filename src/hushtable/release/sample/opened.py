@@ -103,6 +103,7 @@ def write_sample(
 
     Parameters
     ----------
+    release : Release
     path : path
         Its ending decides the format: ``.csv`` or ``.parquet``. The note has the ending ``.json``.
     seed, rows, where
@@ -128,6 +129,7 @@ def write_drawn(release: Released, table: pa.Table, target: Path, words: str, ho
     ----------
     release : Release
         The release that they were drawn from.
+    table : pyarrow.Table
     target : Path
         Checked by ``check_sample_target``.
     words : str

@@ -52,8 +52,10 @@ def sample_table(
     ----------
     table : pyarrow.Table
         As published.
+    plan : TablePlan
     recoding : Recoding
         Recoding of the algorithm that made it.
+    seed : int
     rows : int, optional
         Number of rows. Defaults to the number of published rows. Fewer rows are a random choice; for more, everything
         is drawn several times.
@@ -145,6 +147,9 @@ def read_columns(
 
     Parameters
     ----------
+    table : pyarrow.Table
+    plan : TablePlan
+    recoding : Recoding
     without : container of str
         Quasi-identifiers that are not read.
 
@@ -279,10 +284,13 @@ def keep_rules(
     ----------
     columns : mapping of str to Drawn or Fixed
         Drawn columns are changed in place.
+    rules : sequence of Rule
     labels : int64 array
         The class of each row, ascending.
     offsets : int64 array
         Where each class begins.
+    seed : int
+    stream : str
 
     Raises
     ------

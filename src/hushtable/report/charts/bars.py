@@ -59,6 +59,8 @@ def pair_chart(
 
     Parameters
     ----------
+    heading : Heading
+    rows : sequence of tuples
     show, scale : callables
         Format numbers in the rows and along the scale.
     head : str

@@ -78,6 +78,7 @@ class Frame:
 
     Attributes
     ----------
+    labels : sequence of str
     most : float
         The largest number that is drawn.
     show : callable

@@ -32,6 +32,7 @@ class PlotArea:
     ----------
     x, y : pairs of float
         The ends of both scales.
+    x_name, y_name : str
     """
 
     x: tuple[float, float]

@@ -247,6 +247,8 @@ class Binned:
 
     Attributes
     ----------
+    name : str
+    bins : Bins
     before : int64 array
         The bin of every input record; -1 if it is not shown.
     shares : float array, optional
@@ -266,6 +268,7 @@ def associations(
 
     Parameters
     ----------
+    columns : sequence of Binned
     labels : int64 array
         The class of every input record; -1 for suppressed ones.
     sizes : int64 array
@@ -375,6 +378,7 @@ def bins_of(
 
     Parameters
     ----------
+    coded : Coded
     counts : int64 array
         Number of input records with each code.
     least : int

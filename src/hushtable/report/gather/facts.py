@@ -47,10 +47,14 @@ def facts_of(
 
     Parameters
     ----------
+    release : Release
+    about : About
     threshold, comparison : float and str
         Defines when a person is at risk.
+    attacks : bool or sequence of str
     labels : bool
         Whether to name values that enough released records share.
+    progress : callable
     """
     progress(0.0, "assessing risks")
     before, after = release.origin.before(), release.origin.after(lambda: release.table)
@@ -125,6 +129,8 @@ def recipient_evidence(
 
     Parameters
     ----------
+    release : Released
+    about : About
     threshold, comparison : float and str
         Defines when a person is at risk.
 

@@ -17,10 +17,12 @@ def file_field(label: str, address: str, accept: Sequence[str], done: Callable[[
 
     Parameters
     ----------
+    label : str
     address : str
         Upload address, with ``{name}`` for the file's name.
     accept : sequence of str
         Endings.
+    done : callable
     seen : str
         The revision of the project that the page shows; the file is refused if that is no longer the latest.
     """

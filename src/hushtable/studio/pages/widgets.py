@@ -71,6 +71,7 @@ def html_table(
 
     Parameters
     ----------
+    columns, rows : sequences
     caption : str
         For screen readers.
     numbers : sequence of int

@@ -38,6 +38,7 @@ class Access:
     ----------
     host : str
         Address that the studio listens on. Any address other than loopback needs a token that the user chose.
+    port : int
     token : str, optional
         Defaults to a random one.
 

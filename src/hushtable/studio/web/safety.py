@@ -34,6 +34,7 @@ class RequestGuard:
     Parameters
     ----------
     app : ASGI application
+    access : Access
     largest : int
         Largest upload in bytes; other requests are far smaller.
     """
@@ -221,6 +222,7 @@ def security_headers(host: str, nonce: str) -> dict[str, str]:
     ----------
     host : str
         The request's host, already checked: older browsers do not accept ``'self'`` for its web socket.
+    nonce : str
     """
     policy = {
         "default-src": "'none'",

@@ -47,6 +47,7 @@ def serve(
         Table to start a project with.
     home : Path, optional
         The studio's folder.
+    open_browser : bool
     announce : callable
         Called with the address once the studio responds.
     """

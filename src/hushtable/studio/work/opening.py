@@ -165,6 +165,7 @@ def look_at_column(
 
     Parameters
     ----------
+    column : str
     hierarchy : Any
         As in a policy. Defaults to the policy's own if not ``given``.
 

@@ -70,7 +70,7 @@ def test_a_smaller_alp_binds_where_dif_does_not():
 @needs_adult
 def test_precision_of_alp_dif_rises_with_k_where_records_are_suppressed():
     """The "no" of Figure 6: fewer steps at a larger k, for v = 5%; the same precision for every k without v."""
-    ends = {v: [measured(paper._full(v)(k), 6000, 0, 3) for k in (2, 6)] for v in (0.0, 0.05)}
+    ends = {v: [measured(paper._models(v)["(alp, dif)"](k), 6000, 0, 3) for k in (2, 6)] for v in (0.0, 0.05)}
     assert ends[0.0][0].prec == ends[0.0][1].prec
     assert ends[0.05][0].prec < ends[0.05][1].prec and ends[0.05][0].steps > ends[0.05][1].steps
 

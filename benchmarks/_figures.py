@@ -650,8 +650,7 @@ FIGURES = (
             True,
             why="Of 2.8 s, imports take 0.8 s and the trials behind the verdict 0.9 s, on any number of cores."
             if rows == 1_000_000
-            else "Imports and loading kernels take 1.5 s on any number of cores; cutting and ordering combinations "
-            "also use one core most of the time.",
+            else "Imports and loading kernels take 1.5 s on any number of cores.",
         )
         for name in ("mondrian", "optimal")
         for rows in (1_000_000, 10_000_000, 100_000_000)

@@ -17,7 +17,7 @@ from typing import Annotated, Any, ClassVar, Literal, NamedTuple, Self
 import numpy as np
 
 from hushtable.arrays import BoolArray, FloatArray, IntArray
-from hushtable.errors import Infeasible, ParameterError
+from hushtable.errors import Infeasible, ParameterError, UsageError
 from hushtable.params import Parametrised
 from hushtable.table.reference import Attribute, Reference
 from hushtable.table.stats import GroupStats, Histogram, Key
@@ -214,6 +214,12 @@ class PrivacyModel(Parametrised, ABC):
     @property
     def bound(self) -> float:
         """What the score is compared with; see ``bounded_by``."""
+        if self.bounded_by == "":
+            raise UsageError(
+                f"{type(self).__name__} does not say what its score is compared with.",
+                code="no-bound",
+                hint="Set 'bounded_by' to the name of a parameter or to a number, or override 'bound'.",
+            )
         bound: float = getattr(self, self.bounded_by) if isinstance(self.bounded_by, str) else self.bounded_by
         return bound
 

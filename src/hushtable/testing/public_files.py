@@ -85,11 +85,10 @@ def file_files(table: pa.Table, plan: Plan, source: str = "t.csv") -> Files:
 def spreadsheet_files(table: pa.Table, plan: Plan) -> Files:
     """Return the public files of a release for spreadsheets."""
     document = {**plan.document, "output": {"reader": "spreadsheet"}}
-    guarded = replace(plan, guards=(), document=document)
-    # replayed decisions are no algorithm of a policy
-    object.__setattr__(guarded, "algorithm", plan.algorithm)
-    object.__setattr__(guarded, "guards", plan.guards)
-    return local_files(table, guarded)
+    found = replace(plan, guards=(), document=document)
+    # replayed decisions of guards do not suit the checks of a new plan
+    object.__setattr__(found, "guards", plan.guards)
+    return local_files(table, found)
 
 
 def streamed_files(table: pa.Table, plan: Plan, formats: Sequence[str] = ("csv", "parquet")) -> Files:

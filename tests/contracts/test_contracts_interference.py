@@ -141,7 +141,8 @@ def test_every_feature(source):
 @pytest.mark.slow
 @pytest.mark.parametrize("source", SOURCES)
 def test_every_feature_on_many_tables(source):
-    done = featured(source, range(1000, 1300))
+    # streaming refuses most of what is drawn
+    done = featured(source, range(1000, 1600 if source == "streamed" else 1300))
     assert done["suppressed"] >= 50, done
 
 

@@ -352,3 +352,14 @@ def test_events_of_linked_tables():
         assert release.tables["visits"].num_rows == 4
         found.append({name: str(table.schema) for name, table in release.tables.items()})
     assert found == [found[0]] * 3
+
+
+def test_a_column_that_is_empty_once_published_is_judged_with_a_population():
+    """Found by the drawing of features: pandas declares no type, so the published column has none."""
+    people = pd.DataFrame({"a": [None] * 6 + ["x"], "b": list("uuuvvvv")})
+    population = pd.DataFrame({"a": [None] * 6 + ["x", "y"], "b": list("uuuvvvvv")})
+    models = [ht.KAnonymity(k=2), {"k-map": {"k": 2}}]
+    more = {"algorithm": "optimal", "suppression": 0.2, "population": population}
+    release = ht.anonymize(people, ht.Policy(quasi=["a", "b"], models=models, **more))
+    assert release.verification.ok
+    assert release.frame["a"].isna().all() and release.frame["b"].tolist() == list("uuuvvv")

@@ -46,7 +46,10 @@ def judge(problem: Problem, plan: TablePlan, recoded: Recoded, published: pa.Tab
     for j, column in enumerate(table.quasi):
         shown = published.column(column.name)
         if len(hidden):
-            shown = pa.chunked_array([*map(_wide, shown.chunks), _alike(recoded.column(j, hidden), shown.type)])
+            cells = recoded.column(j, hidden)
+            if pa.types.is_null(shown.type):  # no published cell has a value, and pandas declares no type
+                shown = pa.chunked_array([pa.nulls(len(shown), cells.type)])
+            shown = pa.chunked_array([*map(_wide, shown.chunks), _alike(cells, shown.type)])
         quasi.append(shown)
     if recoded.buckets is not None or recoded.numbers is not None:
         from hushtable.release.bucket import bucket_column

@@ -124,3 +124,25 @@ def test_sorting_is_numpys(n):
         own = keys.copy()
         sort(own, n // 3, n)
         assert own.tolist() == [*keys[: n // 3].tolist(), *np.sort(keys[n // 3 :]).tolist()]
+
+
+def test_kernels_leave_linear_algebra_to_those_who_need_it(tmp_path):
+    """Loading them does not import it, and a kernel of somebody else in the same process still multiplies matrices."""
+    product = """
+before = "scipy.linalg" in sys.modules
+import numba
+print(before, numba.njit(lambda a, b: np.dot(a, b))(2 * np.eye(2), np.ones(2)).tolist())
+"""
+    assert run(SCRIPT + product, tmp_path).stdout.splitlines()[-1] == "False [2.0, 2.0]"
+
+
+def test_only_the_thread_that_loads_kernels_is_without_linear_algebra():
+    importer = compile._WithoutLinearAlgebra()
+    with pytest.raises(ModuleNotFoundError):
+        importer.find_spec("scipy.linalg")
+    assert importer.find_spec("scipy.stats") is None
+    found = []
+    thread = threading.Thread(target=lambda: found.append(importer.find_spec("scipy.linalg")))
+    thread.start()
+    thread.join()
+    assert found == [None]

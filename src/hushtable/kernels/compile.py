@@ -70,12 +70,33 @@ def compiled(function: Callable[..., Any]) -> Callable[..., Any]:
     return kernel  # type: ignore[no-any-return]
 
 
-@functools.cache
-def _bring() -> None:
-    """Copy the kernels of a container image into numba's cache, which must be writable even for reading."""
-    import numba
+class _WithoutLinearAlgebra:
+    """An importer that has no ``scipy.linalg`` for the thread that made it."""
 
-    config: Any = numba.config
+    def __init__(self) -> None:
+        self._thread = threading.get_ident()
+
+    def find_spec(self, name: str, path: object = None, target: object = None) -> None:
+        if name == "scipy.linalg" and threading.get_ident() == self._thread:
+            raise ModuleNotFoundError(name=name)
+
+
+@functools.cache
+def _numba() -> Any:
+    """Import numba; no kernel multiplies matrices, so without ``scipy.linalg``, which would take half of the time."""
+    importer = _WithoutLinearAlgebra()
+    sys.meta_path.insert(0, importer)
+    try:
+        import numba.np.arraymath
+    finally:
+        sys.meta_path.remove(importer)
+    _bring(numba)
+    return numba
+
+
+def _bring(numba: Any) -> None:
+    """Copy the kernels of a container image into numba's cache, which must be writable even for reading."""
+    config = numba.config
     given = os.environ.get(KERNELS)
     if not given or not config.CACHE_DIR or os.path.exists(config.CACHE_DIR):
         return
@@ -89,9 +110,7 @@ def _bring() -> None:
 
 
 def _made(function: Callable[..., Any]) -> Any:
-    import numba
-
-    _bring()
+    numba = _numba()
     kernel: Any
     later: Callable[..., Any] | None
     # no fastmath and no parallel reductions: the same table gives the same bytes on any machine

@@ -28,7 +28,7 @@ from hushtable.release.original import Files
 from hushtable.release.plan import Plan
 from hushtable.release.targets import check_target
 from hushtable.release.verify import Verification
-from hushtable.release.written import Written, read_published
+from hushtable.release.written import Written, read_published, table_file
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -434,7 +434,7 @@ def _opened(place: Path, policy: Policy, original: Any, companion: str | os.Path
     from hushtable.engines.saved import Saved
 
     public = load_evidence(place / "release.json")
-    table = place / str(public.get("file", "release.csv"))
+    table = table_file(place)
     if not table.exists():
         raise DataError(
             f"The published table {str(table)!r} does not exist.",
@@ -513,7 +513,7 @@ def verify(
     Parameters
     ----------
     published : path, address or table
-        The published file, the address of a table in a database or a store, or a DataFrame with its contents. If
+        The published file or its folder, the address of a table in a database or a store, or a DataFrame. If
         sensitive values are published separately (anatomy), they are read from the file ``...-sensitive`` next to it,
         or from the table ``..._sensitive``.
     policy : Policy
@@ -548,6 +548,7 @@ def verify(
         table = read_address(published, linked)
     elif isinstance(published, str | Path):
         path = Url.of(published).path if isinstance(published, str) and is_url(published) else Path(published)
+        path = table_file(path)
         table, folder = read_published(path, linked), path.parent
     else:
         table = to_arrow(published)

@@ -103,6 +103,19 @@ def test_people_are_counted_where_the_policy_says_so(call, tmp_path, people):
     assert (data["rows"], data["people"]) == (80, 40)
 
 
+def test_a_folder_has_its_own_policy(call, release, policy, tmp_path):
+    for place in (release.parent, release):
+        answer = call("verify", place)
+        assert answer.code == 0 and "The policy is the release's own." in answer.words
+        assert call("verify", place, "--json").data["own_policy"] is True
+    policy.write_text(POLICY.replace("k: 3", "k: 30"))
+    answer = call("verify", release.parent, "--policy", policy)
+    assert answer.code == 1 and "own." not in answer.words
+    (tmp_path / "table.csv").write_text(release.read_text())
+    for place in (tmp_path / "table.csv", tmp_path, "nowhere.csv", "sqlite:///x.db?table=t"):
+        assert call("verify", place, "--json").data["code"] == "no-policy"
+
+
 @pytest.mark.parametrize("missing", ["release", "policy", "evidence"])
 def test_missing_files(call, release, policy, missing):
     words = ["verify", release, "--policy", policy]

@@ -15,7 +15,7 @@ from hushtable.cli.output import deliver, put
 from hushtable.cli.progress import progress_bar, waiting
 from hushtable.errors import DataError, UsageError, counted
 from hushtable.io.secret import SECRET
-from hushtable.io.urls import Source, shown, source_of
+from hushtable.io.urls import Source, is_url, shown, source_of
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -24,8 +24,19 @@ if TYPE_CHECKING:
     from hushtable.policy.policy import Policy
     from hushtable.release.verify import Verification
 
-_Published = Annotated[str, typer.Argument(metavar="RELEASE_FILE", help="The published table: a file or an address.")]
-_Promised = Annotated[Path, typer.Option("--policy", "-p", metavar="POLICY", help="The promised policy (YAML).")]
+_Published = Annotated[
+    str,
+    typer.Argument(metavar="RELEASE", help="The published table: the folder that 'run' wrote, a file or an address."),
+]
+_Promised = Annotated[
+    Path | None,
+    typer.Option(
+        "--policy",
+        "-p",
+        metavar="POLICY",
+        help="The promised policy (YAML). Defaults to policy.yaml in the release's folder.",
+    ),
+]
 _Evidence = Annotated[
     Path | None,
     typer.Option(
@@ -51,7 +62,7 @@ _Rerun = Annotated[
 
 def verify(
     published: _Published,
-    policy_file: _Promised,
+    policy_file: _Promised = None,
     evidence: _Evidence = None,
     companion: _Companion = None,
     table: SqlTable = None,
@@ -60,25 +71,29 @@ def verify(
     rerun: _Rerun = False,
     as_json: AsJson = False,
 ) -> None:
-    """Recompute from a published file whether every model holds. Exits with 1 if one is violated.
+    """Recompute from a published table whether every model holds. Exits with 1 if one is violated.
 
     Needs only the published cells and the policy, and release.json if nothing was suppressed. Otherwise, models that
     compare with the whole table, and models that count people if rows are not people, need the private companion.
     Models that depend on which person each value belongs to need the original: --data. With a policy of linked tables,
-    RELEASE_FILE is the folder of the release or a database, and the published tables suffice.
+    RELEASE is the folder of the release or a database, and the published tables suffice.
     """
     from hushtable import api
     from hushtable.policy.files import is_linked, load_policy
+    from hushtable.release.written import table_file
     from hushtable.report.checking import check_report, is_report
 
-    if is_linked(policy_file):
+    promised = policy_file or _own_policy(published)
+    if is_linked(promised):
         refuse_given({"companion": companion, "table": table, "data": data or None, "rerun": rerun or None})
-        verify_folder(published, policy_file, schema, evidence, as_json=as_json)
+        verify_folder(published, promised, schema, evidence, as_json=as_json)
         return
     if schema is not None:
         raise no_schema()
     source = source_of(published, table=table)
-    policy = load_policy(policy_file)
+    if isinstance(source, Path):
+        source = table_file(source)
+    policy = load_policy(promised)
     checked = None
     if evidence is not None and is_report(evidence):
         checked, evidence = check_report(evidence, source), None
@@ -87,10 +102,25 @@ def verify(
     else:
         with waiting("reading and verifying"):
             verification = api.verify(source, policy, evidence, companion, data or None)
-    found = {"file": shown(source), "reproduced": rerun, **verification.as_dict(), "evidence": checked}
+    found = {"file": shown(source), "own_policy": policy_file is None, "reproduced": rerun}
+    found |= {**verification.as_dict(), "evidence": checked}
     deliver(found, as_json, lambda to: _print(to, found))
     if not found["satisfied"]:
         raise typer.Exit(1)
+
+
+def _own_policy(published: str) -> Path:
+    """Return the policy in the folder of a release."""
+    if not is_url(published):
+        place = Path(published)
+        own = (place if place.is_dir() else place.parent) / "policy.yaml"
+        if own.is_file() and (own.parent / "release.json").is_file():
+            return own
+    raise UsageError(
+        "The published table is not in the folder of a release, so its policy is not known.",
+        code="no-policy",
+        hint="Pass the promised policy with --policy.",
+    )
 
 
 def _print(to: Console, found: Mapping[str, Any]) -> None:
@@ -108,6 +138,8 @@ def _print(to: Console, found: Mapping[str, Any]) -> None:
         put(to, "Satisfied: every model holds.", style="green")
     else:
         put(to, "VIOLATED: do not publish this table.", style="bold red")
+    if found["own_policy"]:
+        put(to, "The policy is the release's own. If another one was agreed on, pass it with --policy.")
 
 
 # ``hushtable verify --rerun``: run the policy again on the original, and compare with the published file.

@@ -45,6 +45,12 @@ def is_guarded(folder: Path) -> bool:
     return bool(load_evidence(file).get("guarded", True)) if file.exists() else True
 
 
+def table_file(place: Path) -> Path:
+    """Return the file of a published table: the given one, or the one in the folder of a release."""
+    facts = place / "release.json"
+    return place / str(load_evidence(facts).get("file", "release.csv")) if facts.is_file() else place
+
+
 def read_published(path: Path, linked: TablePlan | None = None) -> pa.Table:
     """Read a published file, removing the apostrophes before text that a spreadsheet would run.
 

@@ -90,6 +90,19 @@ def test_identifiers_stay_in_the_database(tmp_path):
     assert [p.name for p in tmp_path.iterdir()] == ["clinic.db"]
 
 
+def test_row_names_of_r_and_pandas_get_a_name(spark, tmp_path):
+    file = tmp_path / "people.csv"
+    pa_csv.write_csv(people().append_column("", pa.array(map(str, range(people().num_rows)))), file)
+    rows = file.read_text().splitlines()
+    file.write_text("\n".join(",".join(reversed(row.split(","))) for row in rows) + "\n")
+    assert file.read_text().startswith('"",')
+    ht.anonymize(read_tables([file]).drop(["row"]), POLICY).save(tmp_path / "local")
+    policy = POLICY.changed(columns={**POLICY.document()["columns"], "row": {"role": "identifier"}})
+    run_on_spark([file], policy.plan(), tmp_path / "spark", progress=quiet)
+    table = "release.csv"
+    assert (tmp_path / "local" / table).read_bytes() == (tmp_path / "spark" / table).read_bytes()
+
+
 @pytest.mark.parametrize("kind", ["parquet", "csv"])
 def test_folders_that_are_columns(spark, tmp_path, kind):
     if kind == "parquet":

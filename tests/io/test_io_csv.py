@@ -111,13 +111,10 @@ def test_duplicate_names(file: Path) -> None:
 
 
 def test_a_column_without_name(file: Path) -> None:
-    file.write_text(f",a\n0,{CANARY}\n")
-    fails(
-        file,
-        "The file FILE has a column (number 1) without a name. Name it or remove it; a file written with its row "
-        "numbers has such a first column.",
-        "column-name",
-    )
+    for header in (",,a", "a,,b", '"",a,'):
+        file.write_text(f"{header}\n0,{CANARY},1\n")
+        where = 1 if header[0] != "a" else 2
+        fails(file, f"The file FILE has a column (number {where}) without a name. Name it or remove it.", "column-name")
     file.write_text(f"a,b,\n0,{CANARY},\n")
     fails(
         file,
@@ -125,6 +122,18 @@ def test_a_column_without_name(file: Path) -> None:
         "delimiter at the ends of the lines.",
         "column-name",
     )
+
+
+def test_row_names_of_r_and_pandas_get_a_name(file: Path) -> None:
+    file.write_text('"";"age";"row"\n"a";22;x\n"b";23;y\n')
+    assert csv_names(file) == ["row_", "age", "row"]
+    assert read_csv(file).to_pydict() == {"row_": ["a", "b"], "age": ["22", "23"], "row": ["x", "y"]}
+    assert read_csv(file, columns=["row", "row_"]).column_names == ["row", "row_"]
+    batches = list(iter_csv(file, 1, columns=["row_"]))
+    assert [batch.column(0).to_pylist() for batch in batches] == [["a"], ["b"]]
+    pd = pytest.importorskip("pandas")
+    pd.DataFrame({"age": [22, 23]}).to_csv(file)
+    assert read_csv(file).to_pydict() == {"row": ["0", "1"], "age": ["22", "23"]}
 
 
 @pytest.mark.parametrize(

@@ -28,6 +28,11 @@ def _book(path: Path, *rows: list[Any]) -> Path:
     return path
 
 
+def test_row_names_of_r_and_pandas_get_a_name(tmp_path: Path) -> None:
+    path = _book(tmp_path / "t.xlsx", [None, "age"], ["a", 22])
+    assert read_table(path).to_pydict() == {"row": ["a"], "age": ["22"]}
+
+
 def test_excel(tmp_path: Path) -> None:
     path = _book(
         tmp_path / "t.xlsx",
@@ -69,6 +74,7 @@ def test_excel_with_markers_among_numbers_and_dates(tmp_path: Path) -> None:
         ([["a"], [1], [dt.datetime(2020, 1, 2)]], "Column 'a' of the file .* mixes numbers and dates. Give all cells"),
         ([["a"], [1, CANARY]], "has 1 row with cells beyond the named columns."),
         ([["a", None, "b"], [1, 2, 3]], r"column \(number 2\) without a name"),
+        ([[None, None, "b"], [1, 2, 3]], r"column \(number 1\) without a name"),
     ],
 )
 def test_bad_workbooks(tmp_path: Path, rows: list[list[Any]], message: str) -> None:

@@ -153,16 +153,16 @@ def _prepare(
             code="unclosed-quote",
             hint="Look for a quotation mark that is not closed; the text after it was read as one cell.",
         )
-    stored = dict(zip(shown, head.names, strict=True))
+    written = dict(zip(shown, head.written, strict=True))
     options: dict[str, object] = {
         "read_options": pa_csv.ReadOptions(skip_rows=head.skip, block_size=_BLOCK),
         "parse_options": pa_csv.ParseOptions(
             delimiter=head.delimiter, newlines_in_values=True, ignore_empty_lines=len(head.names) > 1
         ),
         "convert_options": pa_csv.ConvertOptions(
-            column_types=dict.fromkeys(head.names, _TEXT),
+            column_types=dict.fromkeys(head.written, _TEXT),
             strings_can_be_null=False,
-            include_columns=[stored[name] for name in wanted],
+            include_columns=[written[name] for name in wanted],
         ),
     }
     return head, wanted, options

@@ -19,7 +19,7 @@ import pyarrow as pa
 
 from hushtable.errors import DataError, counted
 from hushtable.io.frames import mixed_kinds
-from hushtable.io.names import check_names, select_names
+from hushtable.io.names import check_names, name_rows, select_names
 from hushtable.io.sniff import open_bytes
 from hushtable.io.text import to_labels
 
@@ -72,7 +72,7 @@ def read_excel(
             header.pop()
         if not header:
             raise DataError(f"{where} is empty.", code="empty-file", hint="Put the column names into its first row.")
-        names = check_names(["" if name is None else name for name in header], where)
+        names = check_names(["" if name is None else name for name in name_rows(header)], where)
         wanted = select_names(names, columns, where)
         body = [row for row in rows if any(cell is not None for cell in row)]
         if not body:

@@ -37,7 +37,7 @@ def check_names(names: Iterable[Any], where: str) -> list[str]:
             raise DataError(
                 f"{where} has a column (number {place}) without a name.",
                 code="column-name",
-                hint="Name it or remove it; a file written with its row numbers has such a first column.",
+                hint="Name it or remove it.",
             )
     twice = [name for name, times in Counter(found).items() if times > 1]
     if twice:
@@ -47,6 +47,25 @@ def check_names(names: Iterable[Any], where: str) -> list[str]:
             hint="Rename the columns so that each name occurs once.",
         )
     return found
+
+
+def name_rows(header: Sequence[Any]) -> list[Any]:
+    """Return a file's header with a name for its first column if that is the only one without: ``row``.
+
+    R and pandas write the names or numbers of the rows there.
+
+    Examples
+    --------
+    >>> name_rows(["", "age"]), name_rows(["", "age", "row"]), name_rows(["age", ""])
+    (['row', 'age'], ['row_', 'age', 'row'], ['age', ''])
+    """
+    rest = list(header[1:])
+    if not rest or any(name in (None, "") for name in rest) or header[0] not in (None, ""):
+        return list(header)
+    name = "row"
+    while name in rest:
+        name += "_"
+    return [name, *rest]
 
 
 def select_names(names: Sequence[str], columns: Sequence[str] | None, where: str) -> list[str]:

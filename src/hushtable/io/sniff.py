@@ -19,7 +19,7 @@ from typing import IO
 import pyarrow as pa
 
 from hushtable.errors import DataError, counted
-from hushtable.io.names import check_names
+from hushtable.io.names import check_names, name_rows
 
 DELIMITERS: dict[str, str] = {",": "comma", ";": "semicolon", "\t": "tab", "|": "bar"}
 """The delimiters that are recognized, in order of preference, and their names."""
@@ -37,7 +37,9 @@ class CsvHead:
     Attributes
     ----------
     names : tuple of str
-        Column names as in the file.
+        Column names.
+    written : tuple of str
+        The same as in the file, in which the first one may be empty.
     delimiter : str
     skip : int
         Empty lines before the header.
@@ -46,6 +48,7 @@ class CsvHead:
     """
 
     names: tuple[str, ...]
+    written: tuple[str, ...]
     delimiter: str
     skip: int
     rows: bool
@@ -102,17 +105,18 @@ def read_head(path: Path, delimiter: str | None) -> CsvHead:
     records = _records(text, chosen, complete)
     body = text.lstrip("\r\n")
     blank = text[: len(text) - len(body)]
-    names = records[0]
-    if len(names) == 1:
+    written = records[0]
+    if len(written) == 1:
         _check_delimiter(path, text, complete, chosen)
-    if names[-1] == "" and len(names) > 1 and all(r[-1:] == [""] for r in records):
+    if written[-1] == "" and len(written) > 1 and all(r[-1:] == [""] for r in records):
         raise DataError(
             f"{where} ends every line, also the header, with a delimiter, so its last column has no name.",
             code="column-name",
             hint="Remove the delimiter at the ends of the lines.",
         )
     skip = len(blank.replace("\r\n", "\n"))
-    return CsvHead(tuple(check_names(names, where)), chosen, skip, not complete or len(records) > 1)
+    names = check_names(name_rows(written), where)
+    return CsvHead(tuple(names), tuple(written), chosen, skip, not complete or len(records) > 1)
 
 
 def _sample(path: Path) -> tuple[str, bool]:

@@ -18,7 +18,7 @@ DIRECT: dict[str, str] = {
 }
 """Words that mean an identifier; ``=`` marks one that must be the whole name, a ``*`` the beginning of a word."""
 
-KEYS: dict[str, str] = {"a key or name": "id name uuid guid key number no nr code identifier index rownum nummer"}
+KEYS: dict[str, str] = {"a key or name": "id name uuid guid key number no nr code identifier index row rownum nummer"}
 """Words that mean an identifier only if most values are unique."""
 
 LAST = "id uuid guid key number no nr identifier nummer"

@@ -146,3 +146,14 @@ def test_only_the_thread_that_loads_kernels_is_without_linear_algebra():
     thread.start()
     thread.join()
     assert found == [None]
+
+
+def test_a_kernel_that_is_asked_for_often_serves_small_tables_too(monkeypatch):
+    def twin(x):
+        return "twin"
+
+    monkeypatch.setattr(compile, "_asked", {})
+    monkeypatch.setattr(compile, "compiled", lambda loops: lambda x: "kernel")
+    chosen = [compile.dispatch(_own, twin, 5)(0) for _ in range(compile.OFTEN + 2)]
+    assert chosen == ["twin"] * compile.OFTEN + ["kernel"] * 2
+    assert compile.dispatch(twin, twin, 5)(0) == "twin"  # each counts for itself

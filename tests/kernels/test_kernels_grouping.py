@@ -107,6 +107,7 @@ def test_number_rows_of_one_value_and_of_no_rows():
 
 
 def test_small_tables_do_not_load_numba(monkeypatch):
+    monkeypatch.setattr(compiling, "_asked", {})
     monkeypatch.delitem(compiling.sys.modules, "numba", raising=False)
     assert dispatch(grouping._group_loops, grouping._group_numpy, COMPILE_FROM - 1) is grouping._group_numpy
     assert dispatch(grouping._group_loops, grouping._group_numpy, COMPILE_FROM) is not grouping._group_numpy

@@ -49,7 +49,10 @@ from hushtable.table.encoded import EncodedTable
 from hushtable.table.stats import GroupStats, Histogram, Key
 
 _WORK = 2_000_000
-"""Total number of replayed records if the number of worlds is not given; from 24 to 240 worlds."""
+"""Total number of replayed records if the number of worlds is not given."""
+
+_FEWEST = 24
+_MOST = 240
 
 
 @dataclass(frozen=True)
@@ -104,7 +107,7 @@ class KnownAlgorithm(SensitiveAttack):
         tried = kept = 0
         if view.model.histogram_keys():
             walk, draw = _Walk(view), _Draw(view.seed)
-            tried = self.worlds or int(np.clip(_WORK // max(len(value), 1), 24, 240))
+            tried = self.worlds or int(np.clip(_WORK // max(len(value), 1), _FEWEST, _MOST))
             people = np.concatenate([slots[slots >= 0] for slots in walk.slots])
             rows = people[np.sort(draw.shuffled(len(people))[: max(1, tried // 8)])]
             fates, kept = _fates(walk, view, column, rows, tried, draw)

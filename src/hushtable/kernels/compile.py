@@ -26,6 +26,9 @@ KERNELS = "HUSHTABLE_KERNELS"
 COMPILE_FROM = 4000
 """Number of rows at which loading a compiled kernel (0.7 s from the cache) becomes faster than its NumPy twin."""
 
+OFTEN = 1000
+"""Number of calls after which a kernel is loaded for small tables too, as in an attack that runs an algorithm again."""
+
 TWIN_UP_TO = 150_000
 """Maximum number of rows for which the twin does the work of a kernel that is not compiled yet.
 
@@ -38,6 +41,7 @@ TWIN_SECONDS = 1.0
 _log = logging.getLogger(__package__)
 _lock = threading.RLock()
 _kernels: dict[Callable[..., Any], Any] = {}
+_asked: dict[Callable[..., Any], int] = {}
 _spent: dict[Callable[..., Any], float] = {}
 _look_again: dict[Callable[..., Any], float] = {}
 _LOOK_EVERY = 0.05
@@ -175,15 +179,17 @@ def _linked(function: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def dispatch(loops: Callable[..., Any], twin: Callable[..., Any], rows: int) -> Callable[..., Any]:
-    """Choose the compiled loops for large tables or once numba is loaded, and the NumPy twin otherwise.
+    """Choose the compiled loops for large tables, once numba is loaded or after many calls, and the twin otherwise.
 
     Both give the same bytes. A kernel that is not in the cache yet is served by its twin while it is compiled in the
     background, unless the twin would take longer than that.
     """
-    if "numba" in sys.modules:
-        if rows <= COMPILE_FROM // 4:
+    loaded = "numba" in sys.modules
+    if rows <= COMPILE_FROM // 4 if loaded else rows < COMPILE_FROM:
+        asked = _asked[loops] = _asked.get(loops, 0) + 1
+        if asked <= OFTEN:
             return twin
-    elif rows < COMPILE_FROM or importlib.util.find_spec("numba") is None:
+    if not loaded and importlib.util.find_spec("numba") is None:
         return twin
     kernel = compiled(loops)
     # plain loops that are their own twin take a hundred times as long as compiled ones

@@ -33,12 +33,12 @@ from hushtable.testing.require import require
 @contextlib.contextmanager
 def forced_kernels(*, compiled: bool) -> Iterator[None]:
     """Run the compiled kernels, or their NumPy twins, regardless of the size of the table."""
-    before = kernels.COMPILE_FROM
-    kernels.COMPILE_FROM = 0 if compiled else 1 << 62
+    before = kernels.COMPILE_FROM, kernels.OFTEN
+    kernels.COMPILE_FROM, kernels.OFTEN = (0 if compiled else 1 << 62), 1 << 62
     try:
         yield
     finally:
-        kernels.COMPILE_FROM = before
+        kernels.COMPILE_FROM, kernels.OFTEN = before
 
 
 def attempt(data: Any, plan: Plan) -> Release | Answer:

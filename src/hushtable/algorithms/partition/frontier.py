@@ -98,6 +98,8 @@ class Proposals:
 
     def take(self, chosen: BoolArray | IntArray) -> Proposals:
         """Return some of the proposals."""
+        if chosen.dtype == np.bool_ and chosen.all():
+            return self
         index: IntArray = np.flatnonzero(chosen) if chosen.dtype == np.bool_ else chosen.astype(np.int64)
         kids = self.children_of(index)
         offsets = np.concatenate([[0], np.cumsum(np.diff(self.offsets)[index])]).astype(np.int64)
@@ -109,6 +111,9 @@ class Proposals:
     @staticmethod
     def concat(parts: Sequence[Proposals]) -> Proposals:
         """Return the proposals of all parts."""
+        parts = [part for part in parts if len(part)]
+        if len(parts) < 2:
+            return parts[0] if parts else Proposals.none()
         lengths = np.concatenate([np.diff(p.offsets) for p in parts])
         return Proposals(
             np.concatenate([p.group for p in parts]),
@@ -356,11 +361,9 @@ class Frontier:
         """Return which proposed children satisfy a groupwise model, in chunks that keep histograms small."""
         if model.stats_needed() == frozenset({Stat.SIZE}):
             return model.satisfied(self.children_stats(proposals, model), reference)
-        verdicts = [np.empty(0, dtype=np.bool_)]
-        for first in range(0, len(proposals), CHUNK // 4):
-            part = proposals.take(np.arange(first, min(first + CHUNK // 4, len(proposals))))
-            verdicts.append(model.satisfied(self.children_stats(part, model), reference))
-        return np.concatenate(verdicts)
+        at = np.arange(len(proposals)) // (CHUNK // 4)
+        parts = [proposals.take(at == chunk) for chunk in range(int(at[-1]) + 1)]
+        return np.concatenate([model.satisfied(self.children_stats(part, model), reference) for part in parts])
 
     def table_stats(self, model: AllOf) -> tuple[GroupStats, int]:
         """Return the statistics of the current table, and the number of finished groups, which come first."""

@@ -101,7 +101,7 @@ def signature_section(report: Report) -> Markup:
         facts_table("I have read this evidence and approve the release of the files above", block),
         tag(
             "p", "For a signature that software can check: ", tag("code", "hushtable sign EVIDENCE.json"),
-            ". To check it: ", tag("code", "hushtable verify RELEASE_FILE --evidence EVIDENCE.json"), ".",
+            ". To check it: ", tag("code", "hushtable verify RELEASE --evidence EVIDENCE.json"), ".",
         ),
     )  # fmt: skip
 

@@ -11,6 +11,7 @@ import pyarrow as pa
 import pytest
 from hypothesis import HealthCheck, settings
 
+from hushtable.attacks import known_algorithm
 from hushtable.datasets import adult_hierarchies, load_adult, load_census
 from hushtable.datasets import patients as generate_patients
 from hushtable.errors import DataError
@@ -27,8 +28,14 @@ settings.register_profile("thorough", deadline=None, max_examples=1000, suppress
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE") or ("ci" if os.environ.get("CI") else "default"))
 
 
+# reports run all attacks; tests of this one, which takes most of the time, give their own number of worlds
+known_algorithm._MOST = 24
+
 # no test pulls the plug, and waiting for disks takes minutes
 os.fsync = lambda handle: None
+
+SLOW_TO_START = ("spark", "browser")
+"""Marks: Java takes half a minute of processor time for each session, Chromium and the studio ten seconds."""
 
 _FOLDER = pytest.StashKey[str]()
 
@@ -45,6 +52,18 @@ def pytest_configure(config: pytest.Config) -> None:
     defaults = f"spark.driver.extraJavaOptions {java}\nspark.executor.extraJavaOptions {java}\n"
     (Path(folder) / "spark-defaults.conf").write_text(defaults)
     os.environ["SPARK_CONF_DIR"] = folder
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Put tests that share something slow to start at the beginning of one worker's share, where none are stolen."""
+    workers = int(os.environ.get("PYTEST_XDIST_WORKER_COUNT", "1"))
+    together = [[item for item in items if item.get_closest_marker(mark)] for mark in SLOW_TO_START]
+    share, moved = len(items) // workers, {id(item) for alike in together for item in alike}
+    ordered = [item for item in items if id(item) not in moved]
+    for worker, alike in enumerate(together):
+        ordered[share * worker : share * worker] = alike
+    items[:] = ordered
 
 
 def pytest_unconfigure(config: pytest.Config) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import shutil
 import tempfile
@@ -31,6 +32,9 @@ settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE") or ("ci" if os.enviro
 # reports run all attacks; tests of this one, which takes most of the time, give their own number of worlds
 known_algorithm._MOST = 24
 
+# collecting takes a quarter longer if garbage is looked for meanwhile
+gc.disable()
+
 # no test pulls the plug, and waiting for disks takes minutes
 os.fsync = lambda handle: None
 
@@ -52,6 +56,12 @@ def pytest_configure(config: pytest.Config) -> None:
     defaults = f"spark.driver.extraJavaOptions {java}\nspark.executor.extraJavaOptions {java}\n"
     (Path(folder) / "spark-defaults.conf").write_text(defaults)
     os.environ["SPARK_CONF_DIR"] = folder
+
+
+def pytest_collection_finish() -> None:
+    """Look for garbage again, but not among what was imported and collected."""
+    gc.freeze()
+    gc.enable()
 
 
 @pytest.hookimpl(trylast=True)

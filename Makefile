@@ -28,6 +28,7 @@ help:
 	@echo "fuzz        random releases and histories, damaged files, kill -9, canaries and a hostile page, bounded in time"
 	@echo "            (CASES=100000 SECONDS=3600)"
 	@echo "bench       the benchmarks, into docs/benchmarks.md: an hour, or some of them (ONLY=mondrian,speed)"
+	@echo "            fails if a figure got worse, and keeps the old one (ACCEPT=1: store it all the same)"
 	@echo "pipelines   Airflow, Dagster, dbt and Prefect run our modules for them, in environments of their own: some minutes"
 	@echo "lock        constraints.txt from pyproject.toml; versions stay as they are if they can (UPGRADE=1: newest versions)"
 	@echo "dist        the wheel, the sdist and the bill of materials of the last commit, into dist/"
@@ -90,7 +91,7 @@ fuzz: $(VENV)/.installed-dev
 	$(BIN)/python -m fuzz.storage
 
 bench: $(VENV)/.installed-dev
-	$(BIN)/python benchmarks/_page.py $(if $(ONLY),--only $(ONLY))
+	$(BIN)/python benchmarks/_page.py $(if $(ONLY),--only $(ONLY)) $(if $(ACCEPT),--accept)
 
 # each scheduler in an environment of its own: they do not go together, and take more time than CI has
 SCHEDULERS := airflow dagster dbt prefect

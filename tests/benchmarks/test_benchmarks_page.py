@@ -67,7 +67,7 @@ def test_the_longest_benchmarks_run_only_if_they_are_named(page, monkeypatch, tm
     (long,) = {figure.command for figure in page.FIGURES if figure.long}
     monkeypatch.setattr(page, "DOCS", tmp_path)
     chosen = []
-    monkeypatch.setattr(page, "update", lambda stored, figures, files: chosen.append({f.command for f in figures}))
+    monkeypatch.setattr(page, "update", lambda stored, figures, *_, **more: chosen.append({f.command for f in figures}))
     for words in ([], ["--only", "spark_cluster"]):
         monkeypatch.setattr("sys.argv", ["_page.py", *words])
         page.main()
@@ -101,3 +101,49 @@ def test_figures_are_picked_from_what_a_benchmark_prints(page, monkeypatch, tmp_
     page.update(stored, [f for f in page.FIGURES if "CENSUS" in f.command], {})
     assert sorted(v["value"] for v in stored.values()) == pytest.approx([10.0, 20.0, 20.0, 20.0])
     assert json.loads(page.STORE.read_text()) == stored
+
+
+@pytest.mark.parametrize(
+    ("unit", "more", "before", "value", "load", "worse"),
+    [
+        ("s", False, 0.2, 0.29, 0.1, False),  # noise
+        ("s", False, 0.2, 0.31, 0.1, True),
+        ("s", False, 0.2, 0.59, 9.0, False),  # other work was running
+        ("s", False, 0.59, 0.61, 9.0, True),  # the target was met
+        ("s", False, 0.7, 0.8, 0.1, False),  # it was missed before
+        ("x", True, 5.0, 3.9, 0.1, True),
+        ("x", True, 5.0, 4.1, 0.1, False),
+        ("MiB", False, 0.4, 0.51, 0.1, True),
+        ("s", False, None, 9.0, 0.1, False),
+    ],
+)
+def test_what_is_worse(page, unit, more, before, value, load, worse):
+    figure = page.Figure("The core", "x", "mondrian.py", float, unit, 0.6, more=more)
+    stored = None if before is None else {"value": before, "day": "2026-01-01", "load": 0.1}
+    assert page.is_worse(figure, value, load, stored) is worse
+
+
+@pytest.mark.parametrize("accept", [False, True])
+def test_a_figure_that_got_worse_fails_the_run_and_is_not_stored(page, monkeypatch, tmp_path, capsys, accept):
+    figures = [f for f in page.FIGURES if f.command == "mondrian.py" and f.unit == "s"]
+    stored = {figure.name: {"value": 0.1, "day": "2026-01-01", "load": 0.0} for figure in figures}
+    (tmp_path / "benchmarks.json").write_text(json.dumps(stored))
+    monkeypatch.setattr(page, "STORE", tmp_path / "benchmarks.json")
+    monkeypatch.setattr(page, "DOCS", tmp_path)
+    monkeypatch.setattr(page, "FIGURES", figures)
+    monkeypatch.setattr(page, "_calm", lambda: 0.0)
+    printed = {
+        "ours": [{"models": "k-anonymity", "seconds": 0.11}, {"models": "k + entropy-l + t-closeness", "seconds": 7.0}]
+    }
+    monkeypatch.setattr(page, "measured", lambda command, files: printed)
+    monkeypatch.setattr("sys.argv", ["_page.py", *["--accept"] * accept])
+    if accept:
+        page.main()
+    else:
+        with pytest.raises(SystemExit, match="got worse"):
+            page.main()
+    kept = json.loads(page.STORE.read_text())
+    assert [kept[figure.name]["value"] for figure in figures] == [0.11, 7.0 if accept else 0.1]
+    said = capsys.readouterr().out.splitlines()
+    assert [line.startswith("WORSE") for line in said] == [False, True]
+    assert said[1] == f"WORSE {figures[1].name}: 7 s; at most 1.5 s; 0.1 s on 2026-01-01"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from functools import cached_property
 from typing import ClassVar
 
 import numpy as np
@@ -140,6 +141,23 @@ class AllOf(PrivacyModel):
     def part(self, *, table_level: bool) -> AllOf:
         """Return the members that evaluate groups one by one, or those that evaluate whole tables."""
         return AllOf(tuple(m for m in self.members if m.table_level == table_level))
+
+    @cached_property
+    def by_histogram(self) -> tuple[AllOf, ...]:
+        """The members in parts that need different histograms, so that a group that fails one needs no others.
+
+        Examples
+        --------
+        >>> from hushtable.models.distinct_l import DistinctL
+        >>> from hushtable.models.k_anonymity import KAnonymity
+        >>> models = [KAnonymity(k=2), DistinctL(l=2, on="a"), DistinctL(l=3, on="b"), DistinctL(l=3, on="a")]
+        >>> [len(part.members) for part in AllOf.bound_to(models, ("a", "b")).by_histogram]
+        [1, 2, 1]
+        """
+        parts: dict[frozenset[Key], list[PrivacyModel]] = {}
+        for member in self.members:
+            parts.setdefault(member.histogram_keys(), []).append(member)
+        return tuple(AllOf(tuple(members)) for members in parts.values())
 
     @property
     def bound(self) -> float:

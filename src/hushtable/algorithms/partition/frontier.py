@@ -8,6 +8,7 @@ its original position.
 from __future__ import annotations
 
 import itertools
+from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Protocol
@@ -204,6 +205,7 @@ class Frontier:
         zero = np.zeros(1, dtype=np.int64)
         end = np.array([len(self._index)], dtype=np.int64)
         self._done: list[tuple[AnyArray, AnyArray, AnyArray]] = []
+        self._ruled_out: Counter[int] = Counter()
         self._begin_level(zero, end, self._units(zero, end), zero)
 
     def _split_off(self) -> list[int]:
@@ -358,12 +360,30 @@ class Frontier:
         return self._stats(proposals.starts, proposals.ends, proposals.units, model)
 
     def judge(self, proposals: Proposals, model: AllOf, reference: Reference) -> BoolArray:
-        """Return which proposed children satisfy a groupwise model, in chunks that keep histograms small."""
+        """Return which proposed children satisfy a groupwise model, in chunks that keep histograms small.
+
+        A proposal with a child that violates one part of the model is not compared with the others. Parts that have
+        ruled out most come first.
+        """
         if model.stats_needed() == frozenset({Stat.SIZE}):
             return model.satisfied(self.children_stats(proposals, model), reference)
         at = np.arange(len(proposals)) // (CHUNK // 4)
-        parts = [proposals.take(at == chunk) for chunk in range(int(at[-1]) + 1)]
-        return np.concatenate([model.satisfied(self.children_stats(part, model), reference) for part in parts])
+        chunks = [proposals.take(at == chunk) for chunk in range(int(at[-1]) + 1)]
+        return np.concatenate([self._judge(chunk, model.by_histogram, reference) for chunk in chunks])
+
+    def _judge(self, proposals: Proposals, models: Sequence[AllOf], reference: Reference) -> BoolArray:
+        satisfied = np.ones(len(proposals.starts), dtype=np.bool_)
+        standing = np.ones(len(proposals), dtype=np.bool_)
+        for i in sorted(range(len(models)), key=lambda i: -self._ruled_out[i]):
+            some = proposals.take(standing)
+            kept = models[i].satisfied(self.children_stats(some, models[i]), reference)
+            accepted = some.all_children(kept)
+            self._ruled_out[i] += len(accepted) - int(np.count_nonzero(accepted))
+            satisfied[proposals.children_of(np.flatnonzero(standing))] = kept
+            standing[standing] = accepted
+            if not standing.any():
+                break
+        return satisfied
 
     def table_stats(self, model: AllOf) -> tuple[GroupStats, int]:
         """Return the statistics of the current table, and the number of finished groups, which come first."""

@@ -54,36 +54,31 @@ class Estimate:
 
 
 def _distances(coded: Coded, mine: IntArray, theirs: IntArray) -> FloatArray:
-    """Distances of each code of one set from all codes of another."""
+    """Distances of codes from others; the arrays are broadcast."""
     if coded.kind.ordered:
         first, number = int(coded.missing), np.arange(coded.size)
         known = scaled_numbers(coded)
         scale = (number - first) / max(coded.size - first - 1, 1) if known is None else known
         scale = np.where(number < first, np.nan, scale)
-        gap = np.abs(scale[mine][:, None] - scale[theirs][None, :])
-        same = mine[:, None] == theirs[None, :]
-        return np.where(np.isnan(gap), np.where(same, 0.0, 1.0), gap)
+        gap = np.abs(scale[mine] - scale[theirs])
+        return np.where(np.isnan(gap), np.where(mine == theirs, 0.0, 1.0), gap)
     height = max(len(coded.levels) - 1, 1)
-    apart = np.zeros((len(mine), len(theirs)))
+    apart = np.zeros(np.broadcast_shapes(mine.shape, theirs.shape))
     for level in coded.levels[:height]:
-        apart += level[mine][:, None] != level[theirs][None, :]
+        apart += level[mine] != level[theirs]
     return apart / height
 
 
 def kernel_weights(coded: Coded, mine: IntArray, theirs: IntArray, bandwidth: float) -> FloatArray:
-    """Return Epanechnikov's weight of each code of the second set for each code of the first, up to a factor.
+    """Return Epanechnikov's weight of codes for others, up to a factor; the arrays are broadcast.
 
     Examples
     --------
     >>> from hushtable.utility.example import example
     >>> age = example().table.quasi[0].coded
     >>> kernel_weights(age, np.array([0]), np.arange(age.size), 0.5).round(2).tolist()
-    [[1.0, 1.0, 0.46, 0.41, 0.0]]
+    [1.0, 1.0, 0.46, 0.41, 0.0]
     """
-    if coded.size**2 <= _SMALL < len(mine) * len(theirs):
-        every = np.arange(coded.size)
-        small = kernel_weights(coded, every, every, bandwidth)
-        return np.asarray(small[mine][:, theirs])
     return np.asarray(np.maximum(1.0 - (_distances(coded, mine, theirs) / bandwidth) ** 2, 0.0))
 
 
@@ -118,25 +113,51 @@ def estimate(table: EncodedTable, on: str, bandwidths: Sequence[float], wanted: 
         )
     codes, size = table.code_column((on,))
     weights = table.row_units[:n] if len(table.row_units) else np.ones(n, dtype=np.int64)
-    # counts of (value, combination), values slowest: sums over a value's entries are sums of neighbors
-    pair, entry = np.unique(codes[:n].astype(np.int64) * len(first) + of_row, return_inverse=True)
+    # counts of (combination, value): the values of a combination are neighbors
+    pair, entry = np.unique(of_row * size + codes[:n], return_inverse=True)
     count = np.bincount(entry.reshape(-1), weights=weights)
-    value, combination = pair // len(first), pair % len(first)
-    occurring, start = np.unique(value, return_index=True)
+    value, begin = pair % size, np.searchsorted(pair, np.arange(len(first) + 1) * size)
     prior = np.zeros((len(bandwidths), len(first), size))
-    columns = [codes[first] for codes in quasi]
+    # labels that differ usually weigh nothing, so columns of many labels leave the fewest others
+    turn = sorted(range(len(quasi)), key=lambda j: (table.quasi[j].coded.kind.ordered, -table.quasi[j].coded.size))
+    columns = [(table.quasi[j].coded, quasi[j][first]) for j in turn]
     step = max(_CHUNK // max(len(first), 1), 1)
     for place, bandwidth in enumerate(bandwidths):
+        tables = [_weight_table(coded, bandwidth) for coded, _ in columns]
         for low in range(0, len(asked), step):
             part = asked[low : low + step]
-            weight = np.ones((len(part), len(first)))
-            for column, known in zip(table.quasi, columns, strict=True):
-                weight *= kernel_weights(column.coded, known[part], known, bandwidth)
-            near = weight[:, combination] * count
-            found = np.add.reduceat(near, start, axis=1)
-            prior[place, part[:, None], occurring] = found / found.sum(axis=1, keepdims=True)
+            person, other, weight = _near(columns, tables, bandwidth, part)
+            times = (begin[1:] - begin[:-1])[other]
+            entries = np.repeat(begin[other] - np.cumsum(times) + times, times) + np.arange(times.sum())
+            found = np.bincount(
+                np.repeat(person, times) * size + value[entries],
+                weights=np.repeat(weight, times) * count[entries],
+                minlength=len(part) * size,
+            ).reshape(len(part), size)
+            prior[place, part] = found / found.sum(axis=1, keepdims=True)
     people = np.bincount(of_row, weights=weights, minlength=len(first)) / table.unit
     return Estimate(of_row, first, people, prior)
+
+
+def _weight_table(coded: Coded, bandwidth: float) -> FloatArray | None:
+    """The weights of all codes for all codes, if there are few."""
+    every = np.arange(coded.size)
+    return kernel_weights(coded, every[:, None], every, bandwidth) if coded.size**2 <= _SMALL else None
+
+
+def _near(
+    columns: Sequence[tuple[Coded, IntArray]], tables: Sequence[FloatArray | None], bandwidth: float, part: IntArray
+) -> tuple[IntArray, IntArray, FloatArray]:
+    """Return which combinations weigh anything for which of some others, and how much."""
+    every_other = np.arange(len(columns[0][1]) if columns else 1)
+    person, other = (np.asarray(a) for a in np.broadcast_arrays(np.arange(len(part))[:, None], every_other[None, :]))
+    weight = np.ones(person.shape)
+    for (coded, known), every in zip(columns, tables, strict=True):
+        mine, theirs = known[part[person]], known[other]
+        own = kernel_weights(coded, mine, theirs, bandwidth) if every is None else every[mine, theirs]
+        kept = np.nonzero(own)
+        person, other, weight = person[kept], other[kept], weight[kept] * own[kept]
+    return person.reshape(-1), other.reshape(-1), weight.reshape(-1)
 
 
 def with_estimate(encoded: EncodedTable, table: pa.Table, extra: Extra) -> Extra:

@@ -20,7 +20,7 @@ from typing import Annotated, ClassVar
 import numpy as np
 
 from hushtable import rng
-from hushtable.arrays import IntArray
+from hushtable.arrays import IntArray, inverted
 from hushtable.attacks.base import AttackResult, SensitiveAttack
 from hushtable.attacks.view import View
 from hushtable.models.bayes_optimal import update_beliefs
@@ -106,8 +106,7 @@ class KernelPrior(SensitiveAttack):
     def _drawn(self, view: View) -> IntArray:
         """Return which released records are in the drawn classes, independent of the order of the original."""
         group = view.labels[view.released]
-        rank = np.empty(view.table.n_rows, dtype=np.int64)
-        rank[view.table.canonical_order] = np.arange(view.table.n_rows)
+        rank = inverted(view.table.canonical_order)
         classes, first = np.unique(group[np.argsort(rank[view.released])], return_index=True)
         classes = classes[np.argsort(first)]
         turn = classes[np.argsort(rng.bits(view.seed, "attacks/kernel-prior", len(classes)), kind="stable")]

@@ -28,7 +28,7 @@ from typing import Annotated, ClassVar
 import numpy as np
 
 from hushtable import rng
-from hushtable.arrays import BoolArray, FloatArray, IntArray
+from hushtable.arrays import BoolArray, FloatArray, IntArray, inverted
 from hushtable.attacks.base import AttackResult, SensitiveAttack
 from hushtable.attacks.view import View
 from hushtable.errors import UsageError
@@ -162,8 +162,7 @@ class Minimality(SensitiveAttack):
         inside = np.flatnonzero(possible[group])
         tallies = []
         # members in an order that does not depend on the input's
-        rank = np.empty(table.n_rows, dtype=np.int64)
-        rank[table.canonical_order] = np.arange(table.n_rows)
+        rank = inverted(table.canonical_order)
         order = inside[np.lexsort((rank[rows[inside]], group[inside]))]
         keys = sorted(view.model.histogram_keys())
         reference = table.reference(keys)

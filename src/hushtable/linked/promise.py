@@ -23,7 +23,7 @@ from typing import Any
 
 import numpy as np
 
-from hushtable.arrays import AnyArray, BoolArray, IntArray
+from hushtable.arrays import AnyArray, BoolArray, IntArray, run_starts
 from hushtable.errors import UsageError
 from hushtable.kernels.subsets import EventRows, count_subsets, fill_subsets, judge_crowds
 from hushtable.linked.events import Events, Lists, joint_codes
@@ -414,9 +414,7 @@ def _shape(events: Events, rows: IntArray, items: IntArray) -> IntArray:
 def _counted(keys: IntArray) -> tuple[IntArray, IntArray]:
     """Return the distinct keys and how often each occurs."""
     ordered = np.sort(keys)
-    new = np.ones(len(ordered), dtype=np.bool_)
-    np.not_equal(ordered[1:], ordered[:-1], out=new[1:])
-    starts = np.flatnonzero(new)
+    starts = np.flatnonzero(run_starts(ordered))
     return ordered[starts], np.diff(np.append(starts, len(ordered)))
 
 
@@ -424,16 +422,12 @@ def _votes(groups: IntArray, person: IntArray, values: IntArray, n: int) -> Hist
     """Return a histogram in which each person counts for the one of their values that most people in the group have."""
     order = np.lexsort((person, values, groups))
     g, v, p = groups[order], values[order], person[order]
-    once = np.ones(len(g), dtype=np.bool_)
-    once[1:] = (g[1:] != g[:-1]) | (v[1:] != v[:-1]) | (p[1:] != p[:-1])
+    once = run_starts(g, v, p)
     g, v, p = g[once], v[once], p[once]
-    new = np.ones(len(g), dtype=np.bool_)
-    new[1:] = (g[1:] != g[:-1]) | (v[1:] != v[:-1])
-    run = np.cumsum(new) - 1
+    run = np.cumsum(run_starts(g, v)) - 1
     times = np.bincount(run)[run] if len(run) else run
     choice = np.lexsort((v, -times, p, g))
     g, v, p = g[choice], v[choice], p[choice]
-    first = np.ones(len(g), dtype=np.bool_)
-    first[1:] = (g[1:] != g[:-1]) | (p[1:] != p[:-1])
+    first = run_starts(g, p)
     g, v = g[first], v[first]
     return Histogram.from_pairs(g, v, np.ones(len(g), dtype=np.int64), n)

@@ -12,7 +12,7 @@ from itertools import count
 
 import numpy as np
 
-from hushtable.arrays import BoolArray, IntArray
+from hushtable.arrays import BoolArray, IntArray, inverted, run_places
 from hushtable.errors import NotFound
 from hushtable.linked.events import Events, joint_codes
 from hushtable.linked.links import Links
@@ -128,8 +128,7 @@ def _victims(events: Events, promise: LinkedPromise, size: int, touched: BoolArr
         if rarity is None:
             support = events.support()
             lots = coins.words(f"rarest {size}", len(support))
-            rarity = np.empty(len(support), dtype=np.int64)
-            rarity[np.lexsort((lots, support))] = np.arange(len(support))
+            rarity = inverted(np.lexsort((lots, support)))
         # among equal items, drop the last one, which keeps the others
         turned = rows[:, ::-1]
         marked[turned[np.arange(len(rows)), rarity[events.item[turned]].argmin(axis=1)]] = True
@@ -179,8 +178,7 @@ def _equalised(
             owner[items] = label
             lots = coins.words("equal", len(owner))
             order = np.lexsort((lots, np.bincount(items), owner))
-            rank = np.empty(len(order), dtype=np.int64)
-            rank[order] = np.arange(len(order)) - np.searchsorted(owner[order], owner[order])
+            rank = run_places(owner[order])[inverted(order)]
             most = np.bincount(owner)[owner] // AT_ONCE
             alive[node[open_rows[(rank <= most)[items]]]] = False
         alive = links.alive(~alive)
@@ -214,8 +212,7 @@ def _shared(
     if not len(item):
         return alive
     lots = coins.words("shared", int(item.max()) + 1)
-    rank = np.empty(len(lots), dtype=np.int64)
-    rank[np.lexsort((lots, -np.bincount(item)))] = np.arange(len(lots))
+    rank = inverted(np.lexsort((lots, -np.bincount(item))))
     order = np.lexsort((rank[item], person))
     place = np.arange(len(order)) - np.searchsorted(person[order], person[order])
     keys = np.full((COMPARED, n), len(lots), dtype=np.int64)
@@ -238,13 +235,7 @@ def _shared(
 def _numbered(person: IntArray, kind: IntArray) -> IntArray:
     """Distinguish copies of a person's event: the first, the second, and so on."""
     order = np.lexsort((kind, person))
-    p, k = person[order], kind[order]
-    new = np.ones(len(p), dtype=np.bool_)
-    new[1:] = (p[1:] != p[:-1]) | (k[1:] != k[:-1])
-    place = np.arange(len(p))
-    copy = np.empty(len(p), dtype=np.int64)
-    copy[order] = place - np.maximum.accumulate(np.where(new, place, 0))
-    return joint_codes([kind, copy])
+    return joint_codes([kind, run_places(person[order], kind[order])[inverted(order)]])
 
 
 def _reopened(events: Events, classes: IntArray, sizes: IntArray, good: BoolArray, unsettled: BoolArray) -> BoolArray:

@@ -48,7 +48,7 @@ from typing import Annotated, ClassVar, NamedTuple
 
 import numpy as np
 
-from hushtable.arrays import FloatArray, IntArray
+from hushtable.arrays import FloatArray, IntArray, inverted, run_starts
 from hushtable.errors import Infeasible, PolicyError
 from hushtable.models.base import Monotone, Sense, SensitiveModel, Stat
 from hushtable.params import Between
@@ -174,8 +174,7 @@ def _gap_of_shares(histogram: Histogram, attribute: Attribute) -> FloatArray:
     """Largest |share in the group - share in the table| over all values, including those absent from the group."""
     share = attribute.distribution()
     order = np.argsort(-share, kind="stable")
-    rank = np.empty(len(order), dtype=np.int64)
-    rank[order] = np.arange(len(order))
+    rank = inverted(order)
     # the most frequent value absent from a group is at the first gap in its ranks
     sorted_ranks = rank[histogram.values][np.lexsort((rank[histogram.values], histogram.groups))]
     place = histogram.ranks()
@@ -201,9 +200,7 @@ def update_beliefs(histogram: Histogram, known: Histogram, n_values: int) -> Bel
     group, quasi, value = known.groups, known.values // n_values, known.values % n_values
     mass = known.units.astype(np.float64)
     # entries are sorted by (group, q, s), so each person's are neighbors
-    new = np.ones(len(group), dtype=np.bool_)
-    new[1:] = (group[1:] != group[:-1]) | (quasi[1:] != quasi[:-1])
-    person = np.cumsum(new) - 1
+    person = np.cumsum(run_starts(group, quasi)) - 1
     prior = mass / np.bincount(person, weights=mass)[person] if len(mass) else mass
 
     cells, cell = np.unique(group * n_values + value, return_inverse=True)

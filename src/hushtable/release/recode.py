@@ -11,7 +11,7 @@ import numpy as np
 import pyarrow as pa
 
 from hushtable.algorithms.base import Partition, Recoding
-from hushtable.arrays import AnyArray, IntArray
+from hushtable.arrays import AnyArray, IntArray, first_places
 from hushtable.io.dictionaries import encode, null_last
 from hushtable.io.text import to_labels
 from hushtable.kernels.grouping import group_rows, number_rows
@@ -177,8 +177,7 @@ def _concealed(table: EncodedTable, labels: IntArray, offsets: IntArray, rows: I
     ranks = [dense_ranks(pa.chunked_array([c.labels()])) for c in cells]
     merged, firsts = number_rows([rank for rank, _ in ranks], [n for _, n in ranks])
     n = len(firsts)
-    first = np.full(n, -1, dtype=np.int64)
-    first[merged[::-1]] = np.arange(len(merged) - 1, -1, -1)
+    first = first_places(merged, n)
     shown = tuple(c.take(first) for c in cells)
     classes = np.where(labels >= 0, merged[labels], -1)
     return Recoded(classes, shown, tuple(c.labels() for c in shown), derived=False, concealed=True)

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from hushtable.arrays import AnyArray, IntArray
+from hushtable.arrays import AnyArray, IntArray, joined_ranges, summed
 from hushtable.errors import PolicyError
 from hushtable.kernels.grouping import group_rows, histogram
 from hushtable.table.coded_columns import QuasiColumn, SensitiveColumn
@@ -178,13 +178,11 @@ class EncodedTable:
         if len(key) > 1:
             check_combinations(key, self.attribute_size(key))
         codes, size = self._codes(key)
-        weights = self.row_units[: self.n_sample] if len(self.row_units) else None
         codes = codes[: self.n_sample]
-        if weights is None:
-            units = np.bincount(codes, minlength=size).astype(np.int64)
+        if len(self.row_units):
+            units = summed(self.row_units[: self.n_sample], codes, size)
         else:
-            units = np.zeros(size, dtype=np.int64)
-            np.add.at(units, codes, weights)
+            units = np.bincount(codes, minlength=size).astype(np.int64)
         if len(key) > 1:
             return Attribute(key, (), units, self.unit)
         column = next(c for c in self.sensitive if c.name == key[0])
@@ -242,9 +240,7 @@ class EncodedTable:
         codes = np.zeros(self.n_rows, dtype=np.int64)
         codes[self.background_rows.start : self.background_rows.stop] = self.background_codes
         owner = np.repeat(np.arange(len(starts)), ends - starts)
-        lengths = ends - starts
-        position = np.repeat(starts - np.cumsum(lengths) + lengths, lengths) + np.arange(lengths.sum())
-        row = np.asarray(rows)[position]
+        row = np.asarray(rows)[joined_ranges(starts, ends - starts)]
         keep = mass[row] > 0
         return Histogram.from_pairs(
             owner[keep].astype(np.int64), codes[row[keep]], mass[row[keep]], len(starts), self.background_unit

@@ -71,7 +71,7 @@ from hushtable.algorithms.cluster.blocks import cut_blocks
 from hushtable.algorithms.earlier import Counterfeits, Earlier
 from hushtable.algorithms.pairing import pair_up
 from hushtable.algorithms.trim import trim
-from hushtable.arrays import BoolArray, FloatArray, IntArray
+from hushtable.arrays import BoolArray, FloatArray, IntArray, inverted, run_places
 from hushtable.errors import IncompatibleError, NotFound
 from hushtable.kernels.grouping import group_rows
 from hushtable.models.base import Monotone, Stat
@@ -419,10 +419,8 @@ def _eligible(codes: IntArray, rows: IntArray, m: int, problem: Problem) -> IntA
     cap = int(counts.max())
     while cap and m * cap > int(np.minimum(counts, cap).sum()):
         cap -= 1
-    turn = np.zeros(len(rows), dtype=np.int64)
     order = np.argsort(place, kind="stable")
-    turn[order] = np.arange(len(rows)) - np.repeat(np.cumsum(counts) - counts, counts)
-    surplus = turn >= cap
+    surplus = run_places(place[order])[inverted(order)] >= cap
     weights = problem.table.row_units[rows] if len(problem.table.row_units) else np.ones(len(rows), dtype=np.int64)
     return rows if int(weights[surplus].sum()) > problem.budget else rows[~surplus]
 

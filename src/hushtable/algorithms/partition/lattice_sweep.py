@@ -43,7 +43,7 @@ from hushtable.algorithms.lattice.optimal import Optimal
 from hushtable.algorithms.refining.cells import leaf_cost
 from hushtable.algorithms.refining.refinable import Refinable
 from hushtable.algorithms.trim import trim
-from hushtable.arrays import AnyArray, BoolArray, FloatArray, IntArray
+from hushtable.arrays import AnyArray, BoolArray, FloatArray, IntArray, joined_ranges, summed
 from hushtable.kernels.grouping import group_rows, number_rows
 from hushtable.kernels.sweep import first_crowd, marks_of, remember
 from hushtable.models.base import Monotone, Stat
@@ -336,16 +336,12 @@ class Waiting:
         """Return the statistics of groups of tuples that the model needs."""
         table = self._problem.table
         if self._by_size:
-            units = np.zeros(n_groups, dtype=np.int64)
-            np.add.at(units, group, self._tuple_units[tuples])
-            return GroupStats(units, table.unit)
+            return GroupStats(summed(self._tuple_units[tuples], group, n_groups), table.unit)
         by_group = np.argsort(group, kind="stable")
         ordered = tuples[by_group]
         lengths = self._offsets[ordered + 1] - self._offsets[ordered]
-        begin = np.cumsum(lengths) - lengths
-        rows = self._rows[np.repeat(self._offsets[ordered] - begin, lengths) + np.arange(lengths.sum())]
-        per_group = np.zeros(n_groups, dtype=np.int64)
-        np.add.at(per_group, group[by_group], lengths)
+        rows = self._rows[joined_ranges(self._offsets[ordered], lengths)]
+        per_group = summed(lengths, group[by_group], n_groups)
         ends = np.cumsum(per_group)
         return table.stats(rows, ends - per_group, ends, self._problem.model.histogram_keys())
 

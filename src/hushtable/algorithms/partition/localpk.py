@@ -62,7 +62,7 @@ from hushtable.algorithms.partition.unspecialise import Families, Moved, unspeci
 from hushtable.algorithms.refining.refinable import Refinable
 from hushtable.algorithms.store import BranchCounts, Division, FarStore
 from hushtable.algorithms.trim import trim
-from hushtable.arrays import BoolArray, IntArray
+from hushtable.arrays import BoolArray, IntArray, summed
 from hushtable.errors import IncompatibleError
 from hushtable.kernels.grouping import number_rows
 from hushtable.models.base import Monotone
@@ -225,8 +225,7 @@ class Specialising:
         n, j = self._branches.open, family.column
         offered = np.zeros(n, dtype=np.bool_)
         offered[family.group] = True
-        saved = np.zeros(n, dtype=np.int64)
-        np.add.at(saved, family.group[family.good], family.saves[family.good])
+        saved = summed(family.saves[family.good], family.group[family.good], n)
         some = np.zeros(n, dtype=np.bool_)
         some[family.group[family.good]] = True
         stays = self._remainder(family, np.arange(n))
@@ -294,8 +293,7 @@ class Specialising:
     def _uncover(self, family: Children, chosen: IntArray) -> None:
         """Remove population rows at a parent without records: no class covers them."""
         divided = ~family.good & (chosen[family.group] == family.column)
-        units = np.zeros(self._branches.open, dtype=np.int64)
-        np.add.at(units, family.group[divided], family.stats.units[divided])
+        units = summed(family.stats.units[divided], family.group[divided], self._branches.open)
         empty = divided & (units[family.group] == 0)
         if empty.any():
             self._branches.leave_out(family, empty)
@@ -408,8 +406,7 @@ class CountedBranches:
         owner, first = number_rows([counts.group[mine], counts.node[mine]], [self.open, nodes])
         n, kind, count = len(first), counts.kind[mine], counts.count[mine]
         weight = count * kinds.stats.units[kind]
-        units = np.zeros(n, dtype=np.int64)
-        np.add.at(units, owner, weight)
+        units = summed(weight, owner, n)
         histograms = {
             key: Histogram.from_pairs(owner, kinds.values[key][kind], weight, n, unit) for key in model.histogram_keys()
         }

@@ -16,7 +16,7 @@ from hushtable.algorithms.base import Partition, Problem
 from hushtable.algorithms.kinds import Kinds
 from hushtable.algorithms.partition.children import Children, Trees, satisfied_children
 from hushtable.algorithms.partition.unspecialise import Moved
-from hushtable.arrays import BoolArray, IntArray
+from hushtable.arrays import BoolArray, IntArray, inverted, run_places
 from hushtable.kernels.bounds import bounds
 from hushtable.kernels.grouping import group_rows, number_rows
 from hushtable.models.compose import AllOf
@@ -245,8 +245,7 @@ class Branches:
         first = np.full(self._n_final, len(self.rows), dtype=np.int64)
         kept = np.flatnonzero(~self._dropped)
         np.minimum.at(first, self._final[kept], kept)
-        number = np.empty(self._n_final, dtype=np.int64)
-        number[np.argsort(first, kind="stable")] = np.arange(self._n_final)
+        number = inverted(np.argsort(first, kind="stable"))
         labels = np.full(self._table.n_rows, -1, dtype=np.int64)
         labels[self.rows[kept]] = number[self._final[kept]]
         return Partition(labels, self._n_final)
@@ -259,12 +258,8 @@ def _first_of(
     place = np.flatnonzero(able & np.isin(key, asked))
     place = place[np.lexsort((lots(place), key[place]))]
     own = key[place]
-    new = np.ones(len(own), dtype=np.bool_)
-    new[1:] = own[1:] != own[:-1]
-    start = np.flatnonzero(new)
-    rank = np.arange(len(own)) - np.repeat(start, np.diff(np.append(start, len(own))))
     by_key = np.argsort(asked)
     limit = count[by_key][np.searchsorted(asked[by_key], own)] if len(asked) else own
     out = np.zeros(len(key), dtype=np.bool_)
-    out[place[rank < limit]] = True
+    out[place[run_places(own) < limit]] = True
     return out

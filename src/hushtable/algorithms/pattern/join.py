@@ -8,7 +8,7 @@ from hushtable.algorithms.base import Problem
 from hushtable.algorithms.pattern.anti_unify import INDIFFERENT
 from hushtable.algorithms.pattern.groups import PatternGroups
 from hushtable.algorithms.pattern.search import Records
-from hushtable.arrays import IntArray
+from hushtable.arrays import IntArray, inverted
 from hushtable.kernels.grouping import group_rows
 
 _CELLS = 4_000_000
@@ -104,9 +104,7 @@ def _without_farthest(
     groups: PatternGroups, rest: IntArray, nearest: IntArray, cost: IntArray, budget: int
 ) -> tuple[IntArray, IntArray]:
     table = groups.problem.table
-    rank = np.empty(table.n_rows, dtype=np.int64)
-    rank[table.canonical_order] = np.arange(table.n_rows)
-    order = np.lexsort((rank[rest], -cost))
+    order = np.lexsort((inverted(table.canonical_order)[rest], -cost))
     weights = table.row_units[rest[order]] if len(table.row_units) else np.ones(len(rest), dtype=np.int64)
     gone = order[np.cumsum(weights) <= budget]
     out = np.zeros(table.n_rows, dtype=np.bool_)

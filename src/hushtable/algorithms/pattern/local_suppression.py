@@ -58,7 +58,7 @@ from hushtable.algorithms.pattern.improve_blanks import improve_blanks
 from hushtable.algorithms.pattern.join import join_rest, merge_worst
 from hushtable.algorithms.pattern.search import Records
 from hushtable.algorithms.trim import trim
-from hushtable.arrays import BoolArray, FloatArray, IntArray
+from hushtable.arrays import BoolArray, FloatArray, IntArray, inverted
 from hushtable.kernels.grouping import group_rows, number_rows
 from hushtable.models.base import Monotone, Stat
 from hushtable.table.stats import GroupStats
@@ -230,9 +230,7 @@ def fewest_blanks(groups: PatternGroups, weights: FloatArray, budget: int) -> bo
     if least is None or not len(rest) or len(rest) * 2 ** len(weights) > 64 * MOST_PAIRS:
         return False
     # equal records are assigned to patterns in secret order, as elsewhere
-    place = np.empty(groups.problem.table.n_rows, dtype=np.int64)
-    place[groups.problem.secret_order] = np.arange(len(place))
-    rest = rest[np.argsort(place[rest], kind="stable")]
+    rest = rest[np.argsort(inverted(groups.problem.secret_order)[rest], kind="stable")]
     units = groups.problem.table.row_units
     units = units[rest] if len(units) else np.ones(len(rest), dtype=np.int64)
     codes = np.column_stack([column[rest].astype(np.int64) for column in groups.records.columns])

@@ -17,7 +17,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from hushtable.algorithms.pattern.anti_unify import INDIFFERENT, Condition, selected
-from hushtable.arrays import AnyArray, BoolArray, IntArray
+from hushtable.arrays import AnyArray, BoolArray, IntArray, inverted
 from hushtable.kernels.grouping import group_rows, histogram, number_rows
 
 COPIES = 16
@@ -204,7 +204,5 @@ def _collected(records: Records, found: Sequence[tuple[IntArray, IntArray, IntAr
     values, lengths = records.patterns(shared[once]), lengths[once]
     rows, _ = keep_sets(rows, offsets, once)
     order = np.lexsort([*values.T[::-1], -lengths, -(values != INDIFFERENT).sum(axis=1)])
-    rank = np.empty(len(order), dtype=np.int64)
-    rank[order] = np.arange(len(order))
-    moved, bounds = group_rows(np.repeat(rank, lengths), len(order))
+    moved, bounds = group_rows(np.repeat(inverted(order), lengths), len(order))
     return Patterns(values[order], rows[moved], bounds, bounded)

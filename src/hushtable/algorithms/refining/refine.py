@@ -26,7 +26,7 @@ import numpy as np
 
 from hushtable.algorithms.base import Partition, Problem
 from hushtable.algorithms.refining.cells import cost_tables
-from hushtable.arrays import BoolArray, IntArray
+from hushtable.arrays import BoolArray, IntArray, inverted, joined_ranges, run_places
 from hushtable.kernels.cover import cheapest_groups, cover
 from hushtable.kernels.founding import Lenders, found_groups
 from hushtable.kernels.grouping import group_rows
@@ -104,7 +104,7 @@ def _split_small(state: State, groups: IntArray) -> list[Regrouping]:
     apart = cover(state.codes, pairs, 2 * np.arange(len(owner) + 1), state.tables, keep=False)[3]
     apart[pole[owner] == other] = -1
     order = np.lexsort((other, apart, owner))
-    rank = np.arange(len(order)) - np.repeat(np.cumsum(size) - size, size)
+    rank = run_places(owner)
     near, far = other[order[rank < want]], other[order[rank >= want]]
     at_near = want * np.arange(len(pole) + 1)
     at_far = np.concatenate([[0], np.cumsum(size - want)]).astype(np.int64)
@@ -132,9 +132,7 @@ def _halve(state: State, group: int) -> list[Regrouping]:
 def _members_of(state: State, groups: IntArray) -> tuple[IntArray, IntArray]:
     """Return all rows of each of these groups, and which of the groups each belongs to."""
     size = state.sizes[groups]
-    owner = np.repeat(np.arange(len(groups)), size)
-    place = np.arange(len(owner)) - np.repeat(np.cumsum(size) - size, size)
-    return owner, state.rows[state.offsets[groups][owner] + place]
+    return np.repeat(np.arange(len(groups)), size), state.rows[joined_ranges(state.offsets[groups], size)]
 
 
 def _loss_with(state: State, out: IntArray, into: IntArray) -> IntArray:
@@ -143,8 +141,7 @@ def _loss_with(state: State, out: IntArray, into: IntArray) -> IntArray:
     owner, rows = _members_of(state, state.labels[out])
     rows = np.where(rows == out[owner], into[owner], rows)
     offsets = np.concatenate([[0], np.cumsum(size)]).astype(np.int64)
-    return cover(state.codes, rows, offsets, state.tables, keep=False)[3] * size
-
+    return np.asarray(cover(state.codes, rows, offsets, state.tables, keep=False)[3] * size)
 
 def found(state: State) -> list[Regrouping]:
     """Return groups that dissolve into new ones, with companions that larger groups can spare."""
@@ -336,8 +333,7 @@ class State:
         """Renumber groups by their first row; look up the cells of changed ones, and the new targets of rows."""
         _, first, inverse = np.unique(labels, return_index=True, return_inverse=True)
         old = labels[np.sort(first)]
-        rank = np.empty(len(first), dtype=np.int64)
-        rank[np.argsort(first, kind="stable")] = np.arange(len(first))
+        rank = inverted(np.argsort(first, kind="stable"))
         fresh = not len(self.version)
         was = np.full(int(labels.max()) + 1, -1, dtype=np.int64)
         was[old] = np.arange(len(old))
@@ -376,9 +372,7 @@ class State:
             return
         group = self.labels[small]
         size = self.sizes[group]
-        owner = np.repeat(np.arange(len(small)), size)
-        place = np.arange(len(owner)) - np.repeat(np.cumsum(size) - size, size)
-        others = self.rows[self.offsets[group][owner] + place]
+        owner, others = _members_of(self, group)
         others = others[others != small[owner]]
         offsets = np.concatenate([[0], np.cumsum(size - 1)]).astype(np.int64)
         without = cover(self.codes, others, offsets, self.tables, keep=False)[3]

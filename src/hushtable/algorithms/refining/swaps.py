@@ -23,7 +23,7 @@ from dataclasses import replace
 import numpy as np
 
 from hushtable.algorithms.base import Partition, Problem
-from hushtable.arrays import AnyArray, BoolArray, IntArray
+from hushtable.arrays import AnyArray, BoolArray, IntArray, inverted
 from hushtable.kernels.grouping import group_rows
 from hushtable.kernels.swapping import LARGEST, ONE, add_expected, pair_places, swap_between
 from hushtable.models.base import Monotone, Stat
@@ -95,9 +95,7 @@ class _Groups:
     def __init__(self, problem: Problem, partition: Partition, bins: list[AnyArray], weights: IntArray) -> None:
         self._problem, self._partition = problem, partition
         table = problem.table
-        rank = np.empty(table.n_rows, dtype=np.int64)
-        rank[problem.secret_order] = np.arange(table.n_rows)
-        order = np.lexsort((rank, table.distinct()[0]))
+        order = np.lexsort((inverted(problem.secret_order), table.distinct()[0]))
         labels = partition.labels[order].astype(np.int64)
         rows, self._offsets = group_rows(labels, partition.n_groups)
         self._order = order

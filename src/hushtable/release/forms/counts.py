@@ -19,7 +19,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from hushtable.arrays import AnyArray, FloatArray, IntArray
+from hushtable.arrays import AnyArray, FloatArray, IntArray, joined_ranges
 from hushtable.errors import DataError, IncompatibleError
 from hushtable.models.base import Stat
 from hushtable.params import AtLeast
@@ -124,8 +124,7 @@ class CountCells(RecordCells):
         start = np.searchsorted(bin_of, bins)
         lengths = np.searchsorted(bin_of, bins, side="right") - start
         total = np.concatenate([[0], np.cumsum(lengths)])
-        members = np.repeat(start - total[:-1], lengths) + np.arange(total[-1])
-        return SetCells(self.column, total[offsets].astype(np.int64), members.astype(np.int64))
+        return SetCells(self.column, total[offsets].astype(np.int64), joined_ranges(start, lengths))
 
     @property
     def extent(self) -> tuple[IntArray, IntArray]:

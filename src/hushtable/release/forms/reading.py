@@ -17,7 +17,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from hushtable.arrays import AnyArray, BoolArray, FloatArray, IntArray
+from hushtable.arrays import AnyArray, BoolArray, FloatArray, IntArray, joined_ranges
 from hushtable.errors import DataError
 from hushtable.hierarchy.base import ROOT
 from hushtable.hierarchy.spans import Span, parse_span, unescape
@@ -270,8 +270,7 @@ def _slices(data: AnyArray, starts: IntArray, ends: IntArray) -> pa.Array:
     # the byte before a text becomes the brace
     lengths = np.maximum(ends - starts, 0) + 1
     offsets = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
-    at = np.repeat(starts - 1 - offsets[:-1], lengths) + np.arange(offsets[-1])
-    taken = data[at]
+    taken = data[joined_ranges(starts - 1, lengths)]
     taken[offsets[:-1]] = ord(INSIDE)
     return pa.Array.from_buffers(
         pa.large_string(), len(starts), [None, pa.py_buffer(offsets.tobytes()), pa.py_buffer(taken.tobytes())]
@@ -517,7 +516,7 @@ def _assembled(
     # the last entry is for the missing value, at index -1
     many = lengths[parts.codes]
     total = np.concatenate([[0], np.cumsum(many)])
-    atoms = flat[np.repeat(starts[:-1][parts.codes] - total[:-1], many) + np.arange(total[-1])]
+    atoms = flat[joined_ranges(starts[:-1][parts.codes], many)]
     weights = np.repeat(parts.weights / np.maximum(many, 1), many)
     offsets = total[parts.offsets].astype(np.int64)
     rooted = np.zeros(n_cells, dtype=np.bool_)

@@ -39,7 +39,7 @@ import numpy as np
 from hushtable.algorithms.base import Algorithm, Partition, Problem, Recoding
 from hushtable.algorithms.pairing import pair_up
 from hushtable.algorithms.trim import trim
-from hushtable.arrays import BoolArray, IntArray
+from hushtable.arrays import BoolArray, IntArray, inverted
 from hushtable.errors import IncompatibleError
 from hushtable.kernels.grouping import number_rows
 from hushtable.models.base import Stat
@@ -191,10 +191,8 @@ class MinimalityGuard(Guard):
 
 def _ranks(problem: Problem, labels: IntArray, n: int) -> IntArray:
     """Rank groups by their first record, independently of the input's order."""
-    table = problem.table
-    rank = np.empty(table.n_rows, dtype=np.int64)
-    rank[table.canonical_order] = np.arange(table.n_rows)
-    first = np.full(n, table.n_rows, dtype=np.int64)
+    rank = inverted(problem.table.canonical_order)
+    first = np.full(n, len(rank), dtype=np.int64)
     inside = labels >= 0
     np.minimum.at(first, labels[inside], rank[inside])
     return first

@@ -92,3 +92,40 @@ def summed(values: AnyArray | int, labels: AnyArray, n: int) -> IntArray:
     total = np.zeros(n, dtype=np.int64)
     np.add.at(total, labels, values)
     return total
+
+
+def scattered(values: AnyArray | Sequence[int] | int, at: Any, n: int) -> IntArray:
+    """Return ``n`` numbers: these values at some places, -1 elsewhere.
+
+    Examples
+    --------
+    >>> scattered([7, 8], [2, 0], 4).tolist()
+    [8, -1, 7, -1]
+    """
+    out = np.full(n, -1, dtype=np.int64)
+    out[at] = values
+    return out
+
+
+def places_among(some: Any, n: int) -> IntArray:
+    """Return the place of each of ``n`` numbers among some of them, -1 for the others.
+
+    Examples
+    --------
+    >>> places_among([2, 0], 4).tolist()
+    [1, -1, 0, -1]
+    """
+    return scattered(np.arange(len(some)), some, n)
+
+
+def mask_of(at: Any, n: int) -> BoolArray:
+    """Return which of ``n`` places are among these.
+
+    Examples
+    --------
+    >>> mask_of([2, 0], 4).tolist()
+    [True, False, True, False]
+    """
+    out = np.zeros(n, dtype=np.bool_)
+    out[at] = True
+    return out

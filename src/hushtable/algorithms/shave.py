@@ -12,7 +12,7 @@ from dataclasses import replace
 import numpy as np
 
 from hushtable.algorithms.base import Partition, Problem
-from hushtable.arrays import AnyArray, BoolArray, FloatArray, IntArray
+from hushtable.arrays import AnyArray, BoolArray, FloatArray, IntArray, mask_of
 from hushtable.kernels.grouping import group_rows
 from hushtable.table.coded_columns import SCALE
 from hushtable.table.encoded import EncodedTable
@@ -39,9 +39,7 @@ def shave(problem: Problem, partition: Partition) -> Partition:
         chosen = order[np.cumsum(cost[order]) <= left]
         if not len(chosen):
             break
-        mine = np.zeros(partition.n_groups, dtype=np.bool_)
-        mine[chosen] = True
-        labels[outlying & mine[np.maximum(labels, 0)]] = -1
+        labels[outlying & mask_of(chosen, partition.n_groups)[np.maximum(labels, 0)]] = -1
         left -= int(cost[chosen].sum())
     return replace(partition, labels=labels)
 

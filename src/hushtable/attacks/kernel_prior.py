@@ -20,7 +20,7 @@ from typing import Annotated, ClassVar
 import numpy as np
 
 from hushtable import rng
-from hushtable.arrays import IntArray, inverted
+from hushtable.arrays import IntArray, inverted, mask_of
 from hushtable.attacks.base import AttackResult, SensitiveAttack
 from hushtable.attacks.view import View
 from hushtable.models.bayes_optimal import update_beliefs
@@ -74,8 +74,7 @@ class KernelPrior(SensitiveAttack):
         column = self.column(view)
         size = column.coded.size
         drawn = self._drawn(view)
-        wanted = np.zeros(view.table.n_sample, dtype=np.bool_)
-        wanted[view.released[drawn]] = True
+        wanted = mask_of(view.released[drawn], view.table.n_sample)
         found = estimate(view.table, column.name, [self.b], wanted)
         prior = found.prior[0]
         quasi, group = found.of_row[view.released[drawn]], view.labels[view.released[drawn]]

@@ -20,7 +20,7 @@ from functools import partial
 
 import numpy as np
 
-from hushtable.arrays import BoolArray, FloatArray, IntArray
+from hushtable.arrays import BoolArray, FloatArray, IntArray, mask_of
 from hushtable.errors import NotFound
 from hushtable.linked.links import Links
 from hushtable.linked.recoding import EventColumn, Levels, RecodedEvents
@@ -129,9 +129,7 @@ def _sample(
     sizes = np.bincount(classes)
     order = np.argsort(coins.words("sample of classes", len(sizes)), kind="stable")
     before = np.cumsum(sizes[order]) - sizes[order]
-    chosen = np.zeros(len(sizes), dtype=np.bool_)
-    chosen[order[before < SAMPLE]] = True
-    people = chosen[classes]
+    people = mask_of(order[before < SAMPLE], len(sizes))[classes]
     if people.all():
         return links, {name: list(own) for name, own in columns.items()}, classes
     everything = np.ones(links.n_events, dtype=np.bool_)

@@ -12,7 +12,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from hushtable.arrays import BoolArray, IntArray
+from hushtable.arrays import BoolArray, IntArray, places_among
 from hushtable.errors import DataError, HierarchyError, PolicyError
 from hushtable.io.dictionaries import encode, to_codes, value_ranks
 from hushtable.io.text import to_labels
@@ -278,9 +278,7 @@ def _matched(name: str, above: str, columns: Sequence[pa.ChunkedArray], keys: Se
         chunks = [pc.cast(part, pa.large_string()) for column in (one, other) for part in _text(column).chunks]
         both.append(pa.chunked_array(chunks, pa.large_string()))
     codes, _ = _codes(both)
-    row = np.full(int(codes.max(initial=0)) + 1, -1, dtype=np.int64)
-    row[codes[:n]] = np.arange(n)
-    found = row[codes[n:]]
+    found = places_among(codes[:n], int(codes.max(initial=0)) + 1)[codes[n:]]
     orphans = int(np.count_nonzero(found < 0))
     if orphans:
         raise DataError(f"{_rows(orphans, name, 'belongs', 'belong')} to no row of {above!r}.", code="orphans",

@@ -12,7 +12,7 @@ from itertools import count
 
 import numpy as np
 
-from hushtable.arrays import BoolArray, IntArray, inverted, run_places
+from hushtable.arrays import BoolArray, IntArray, inverted, mask_of, run_places
 from hushtable.errors import NotFound
 from hushtable.linked.events import Events, joint_codes
 from hushtable.linked.links import Links
@@ -160,8 +160,7 @@ def _equalised(
         sizes, good = promise.judge_classes(events)
         if good.all():
             return alive
-        unsettled = np.zeros(len(classes), dtype=np.bool_)
-        unsettled[events.people[~good[events.classes]]] = True
+        unsettled = mask_of(events.people[~good[events.classes]], len(classes))
         if rounds:
             # if people remain unique, dropping all of their events is always enough
             alive[node[unsettled[person]]] = False

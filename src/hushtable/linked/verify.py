@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from hushtable.arrays import AnyArray, IntArray, inverted, run_places, run_starts
+from hushtable.arrays import AnyArray, IntArray, inverted, places_among, run_places, run_starts
 from hushtable.errors import VerificationError, counted
 from hushtable.linked.events import Events, Lists, joint_codes
 from hushtable.linked.links import Links, cell_codes, link, of_table
@@ -281,8 +281,7 @@ def _of_events(links: Links, own: str, codes: IntArray, events: Events) -> Lists
     These are its own row, the rows below it, the row that it belongs to, and rows of other tables that belong to the
     same event.
     """
-    node = np.full(links.n_events, -1, dtype=np.int64)
-    node[events.source] = np.arange(len(events.source))
+    node = places_among(events.source, links.n_events)
     holding = _events_above(links, own)
     owners, values = [np.empty(0, dtype=np.int64)], [np.empty(0, dtype=np.int64)]
     for name in links.quasi:

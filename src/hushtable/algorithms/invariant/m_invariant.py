@@ -71,7 +71,7 @@ from hushtable.algorithms.cluster.blocks import cut_blocks
 from hushtable.algorithms.earlier import Counterfeits, Earlier
 from hushtable.algorithms.pairing import pair_up
 from hushtable.algorithms.trim import trim
-from hushtable.arrays import BoolArray, FloatArray, IntArray, inverted, run_places
+from hushtable.arrays import BoolArray, FloatArray, IntArray, inverted, run_places, scattered
 from hushtable.errors import IncompatibleError, NotFound
 from hushtable.kernels.grouping import group_rows
 from hushtable.models.base import Monotone, Stat
@@ -332,8 +332,7 @@ class MInvariant(Algorithm):
         size = float(problem.model.min_group_size())
         while True:
             groups = max(1, int(len(rows) / size))
-            labels = np.full(problem.table.n_rows, -1, dtype=np.int64)
-            labels[rows] = np.arange(len(rows)) * groups // len(rows)
+            labels = scattered(np.arange(len(rows)) * groups // len(rows), rows, problem.table.n_rows)
             if _fits(problem, labels, groups, None):
                 return Partition(labels, groups)
             if groups == 1:

@@ -43,7 +43,7 @@ from hushtable.algorithms.lattice.optimal import Optimal
 from hushtable.algorithms.refining.cells import leaf_cost
 from hushtable.algorithms.refining.refinable import Refinable
 from hushtable.algorithms.trim import trim
-from hushtable.arrays import AnyArray, BoolArray, FloatArray, IntArray, joined_ranges, summed
+from hushtable.arrays import AnyArray, BoolArray, FloatArray, IntArray, joined_ranges, scattered, summed
 from hushtable.kernels.grouping import group_rows, number_rows
 from hushtable.kernels.sweep import first_crowd, marks_of, remember
 from hushtable.models.base import Monotone, Stat
@@ -290,9 +290,7 @@ class Waiting:
         if not number:
             return
         chosen = good[:number]
-        place = np.full(n_groups + 1, -1, dtype=np.int64)
-        place[chosen] = self._n_groups + np.arange(number)
-        label = place[group]
+        label = scattered(self._n_groups + np.arange(number), chosen, n_groups + 1)[group]
         self._labels[self.tuples[label >= 0]] = label[label >= 0]
         self._n_groups += number
         taken = stats.take(chosen)

@@ -8,7 +8,7 @@ from hushtable.algorithms.base import Problem
 from hushtable.algorithms.pattern.anti_unify import INDIFFERENT
 from hushtable.algorithms.pattern.groups import PatternGroups
 from hushtable.algorithms.pattern.search import Records
-from hushtable.arrays import IntArray, inverted
+from hushtable.arrays import IntArray, inverted, mask_of
 from hushtable.kernels.grouping import group_rows
 
 _CELLS = 4_000_000
@@ -107,8 +107,7 @@ def _without_farthest(
     order = np.lexsort((inverted(table.canonical_order)[rest], -cost))
     weights = table.row_units[rest[order]] if len(table.row_units) else np.ones(len(rest), dtype=np.int64)
     gone = order[np.cumsum(weights) <= budget]
-    out = np.zeros(table.n_rows, dtype=np.bool_)
-    out[rest[gone]] = True
+    out = mask_of(rest[gone], table.n_rows)
     groups.leave_out(out)
     stays = ~out[rest]
     return rest[stays], nearest[stays]
@@ -133,8 +132,7 @@ def _pool(groups: PatternGroups) -> bool:
         own = groups.records.describe(rest, np.array([0, len(rest)]))[1]
         order = np.lexsort((np.arange(groups.n_groups), units, _lost(patterns[:, :-1], own)[:, 0]))
     while True:
-        chosen = np.zeros(groups.n_groups + 1, dtype=np.bool_)
-        chosen[order[:taken]] = True
+        chosen = mask_of(order[:taken], groups.n_groups + 1)
         rows = np.concatenate([rest, np.flatnonzero(chosen[groups.labels])])
         good, _ = groups.judge(rows, np.array([0, len(rows)]))
         if good[0]:

@@ -58,7 +58,7 @@ from hushtable.algorithms.pattern.improve_blanks import improve_blanks
 from hushtable.algorithms.pattern.join import join_rest, merge_worst
 from hushtable.algorithms.pattern.search import Records
 from hushtable.algorithms.trim import trim
-from hushtable.arrays import BoolArray, FloatArray, IntArray, inverted
+from hushtable.arrays import BoolArray, FloatArray, IntArray, inverted, scattered
 from hushtable.kernels.grouping import group_rows, number_rows
 from hushtable.models.base import Monotone, Stat
 from hushtable.table.stats import GroupStats
@@ -379,8 +379,7 @@ def blank_rare_cells(problem: Problem) -> Partition | None:
         return None
     columns = [np.where(state.blank[:, j], state.sizes[j], column) for j, column in enumerate(state.codes)]
     number, first = number_rows(columns, [size + 1 for size in state.sizes])
-    labels = np.full(table.n_rows, -1, dtype=np.int64)
-    labels[: table.n_sample] = np.where(state.kept[state.kind], number[state.kind], -1)
+    labels = scattered(np.where(state.kept[state.kind], number[state.kind], -1), slice(table.n_sample), table.n_rows)
     used, labels_used = np.unique(labels[labels >= 0], return_inverse=True)
     labels[labels >= 0] = labels_used
     blanked = {c.name: state.blank[first[used], j] for j, c in enumerate(table.quasi)}

@@ -26,7 +26,7 @@ import numpy as np
 
 from hushtable.algorithms.base import Partition, Problem
 from hushtable.algorithms.refining.cells import cost_tables
-from hushtable.arrays import BoolArray, IntArray, inverted, joined_ranges, run_places
+from hushtable.arrays import BoolArray, IntArray, inverted, joined_ranges, mask_of, places_among, run_places
 from hushtable.kernels.cover import cheapest_groups, cover
 from hushtable.kernels.founding import Lenders, found_groups
 from hushtable.kernels.grouping import group_rows
@@ -44,8 +44,7 @@ def move(state: State) -> list[Regrouping]:
 
 def dissolve(state: State) -> list[Regrouping]:
     """Return the groups whose records together would be cheaper in other groups."""
-    homeless = np.zeros(state.n, dtype=np.bool_)
-    homeless[state.labels[state.best < 0]] = True
+    homeless = mask_of(state.labels[state.best < 0], state.n)
     gain = state.cost * state.sizes - np.add.reduceat(state.price[state.rows], state.offsets[:-1])
     out = []
     for g in np.flatnonzero((gain > 0) & ~homeless & (state.sizes <= DETAIL)):
@@ -95,9 +94,7 @@ def _split_small(state: State, groups: IntArray) -> list[Regrouping]:
     if not len(groups):
         return []
     want = _want(state)
-    chosen = np.zeros(state.n, dtype=np.bool_)
-    chosen[groups] = True
-    pole = state.rows[chosen[state.labels[state.rows]]]
+    pole = state.rows[mask_of(groups, state.n)[state.labels[state.rows]]]
     size = state.sizes[state.labels[pole]]
     owner, other = _members_of(state, state.labels[pole])
     pairs = np.column_stack([pole[owner], other]).ravel()
@@ -142,6 +139,7 @@ def _loss_with(state: State, out: IntArray, into: IntArray) -> IntArray:
     rows = np.where(rows == out[owner], into[owner], rows)
     offsets = np.concatenate([[0], np.cumsum(size)]).astype(np.int64)
     return np.asarray(cover(state.codes, rows, offsets, state.tables, keep=False)[3] * size)
+
 
 def found(state: State) -> list[Regrouping]:
     """Return groups that dissolve into new ones, with companions that larger groups can spare."""
@@ -335,8 +333,7 @@ class State:
         old = labels[np.sort(first)]
         rank = inverted(np.argsort(first, kind="stable"))
         fresh = not len(self.version)
-        was = np.full(int(labels.max()) + 1, -1, dtype=np.int64)
-        was[old] = np.arange(len(old))
+        was = places_among(old, int(labels.max()) + 1)
         self._clock += 1
         self.labels = rank[inverse.reshape(-1)]
         self.n = len(old)
@@ -469,9 +466,7 @@ class State:
         return (*change.rows.tolist(), -2, *here.tolist(), *to.tolist(), *self.version[standing].tolist())
 
     def _rows_of(self, labels: IntArray, groups: IntArray) -> tuple[IntArray, IntArray]:
-        number = np.full(int(max(labels.max(), groups.max())) + 1, -1, dtype=np.int64)
-        number[groups] = np.arange(len(groups))
-        return group_rows(number[labels], len(groups))
+        return group_rows(places_among(groups, int(max(labels.max(), groups.max())) + 1)[labels], len(groups))
 
     def _satisfied(self, rows: IntArray, offsets: IntArray) -> BoolArray:
         """Whether each group satisfies the groupwise models; an empty one does."""

@@ -140,8 +140,7 @@ def _another_leaf(cells: Cells, group: IntArray, own: int, above: int, draw: Flo
     """Return a leaf below the node at height ``above`` but not below that at height ``own``; -1 if there is none."""
     coded = cells.column.coded
     inner, outer = coded.levels[own], coded.levels[above]
-    gap = np.zeros(coded.size, dtype=np.bool_)
-    gap[: int(coded.missing)] = True
+    gap = np.arange(coded.size) < int(coded.missing)
     order = np.lexsort((inner, gap, outer))
     place = inverted(order)
     start = np.full(int(outer.max()) + 1, coded.size, dtype=np.int64)

@@ -39,7 +39,7 @@ import numpy as np
 from hushtable.algorithms.base import Algorithm, Partition, Problem, Recoding
 from hushtable.algorithms.pairing import pair_up
 from hushtable.algorithms.trim import trim
-from hushtable.arrays import BoolArray, IntArray, inverted
+from hushtable.arrays import BoolArray, IntArray, inverted, scattered
 from hushtable.errors import IncompatibleError
 from hushtable.kernels.grouping import number_rows
 from hushtable.models.base import Stat
@@ -303,8 +303,7 @@ def _at(table: EncodedTable, partition: Partition, labels: IntArray, cuts: list[
     numbers, first = number_rows(
         [node[c.codes[inside]] for c, (node, _) in zip(table.quasi, above, strict=True)], [n for _, n in above]
     )
-    merged = np.full(len(labels), -1, dtype=np.int64)
-    merged[inside] = numbers
+    merged = scattered(numbers, inside, len(labels))
     levels = None
     if partition.cuts is None:
         levels = tuple(int(cut[0]) for cut in cuts)

@@ -24,7 +24,7 @@ def shave(problem: Problem, partition: Partition) -> Partition:
     """Return the partition with some outliers suppressed, within the problem's budget."""
     table = problem.table
     labels = partition.labels.copy()
-    left = problem.budget - _units(table, np.flatnonzero(labels[: table.n_sample] < 0))
+    left = problem.budget - int(table.units_of(np.flatnonzero(labels[: table.n_sample] < 0)).sum())
     for _ in range(ROUNDS):
         gain, cost, column, high = _offers(table, labels, partition.n_groups)
         offered = np.flatnonzero(gain > 0)
@@ -44,15 +44,11 @@ def shave(problem: Problem, partition: Partition) -> Partition:
     return replace(partition, labels=labels)
 
 
-def _units(table: EncodedTable, rows: IntArray) -> int:
-    return int(table.row_units[rows].sum()) if len(table.row_units) else len(rows)
-
-
 def _offers(table: EncodedTable, labels: IntArray, n_groups: int) -> tuple[FloatArray, IntArray, IntArray, BoolArray]:
     """Each group's best shave: gain, units lost, column, and whether at the high end."""
     rows, offsets = group_rows(labels, n_groups)
     lengths = np.diff(offsets)
-    weights = table.row_units[rows] if len(table.row_units) else np.ones(len(rows), dtype=np.int64)
+    weights = table.units_of(rows)
     total = np.add.reduceat(np.append(weights, 0), offsets[:-1]) * (lengths > 0)
     spans = np.zeros((n_groups, len(table.quasi)), dtype=np.int64)
     options = []

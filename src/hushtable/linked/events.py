@@ -12,28 +12,18 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from hushtable.arrays import AnyArray, BoolArray, IntArray, joined_ranges, run_places, run_starts
+from hushtable.kernels.grouping import number_rows
 
 
-def joint_codes(columns: Sequence[AnyArray], *, compact: bool = True) -> IntArray:
+def joint_codes(columns: Sequence[AnyArray]) -> IntArray:
     """Return one number per row, equal for equal rows of codes, in the order of the codes.
-
-    Exact: numbers are packed, and renumbered if they would not fit into 64 bits.
 
     Examples
     --------
     >>> joint_codes([np.array([5, 0, 5]), np.array([1, 9, 1])]).tolist()
     [1, 0, 1]
     """
-    found = np.asarray(columns[0], dtype=np.int64)
-    space = int(found.max(initial=-1)) + 1
-    for column in columns[1:]:
-        size = int(column.max(initial=-1)) + 1
-        if space * max(size, 1) >= 2**62:
-            values, found = np.unique(found, return_inverse=True)
-            space = len(values)
-        found = found * size + column
-        space *= max(size, 1)
-    return np.unique(found, return_inverse=True)[1].astype(np.int64) if compact else found
+    return number_rows(columns, [int(column.max(initial=-1)) + 1 for column in columns])[0]
 
 
 @dataclass(frozen=True)

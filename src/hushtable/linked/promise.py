@@ -322,8 +322,12 @@ def combinations(events: Events, caps: IntArray, size: int, mark: BoolArray) -> 
 
 def combination_ids(events: Events, rows: IntArray) -> tuple[IntArray, IntArray]:
     """Return a number for each row of events, equal for equal combinations, and its person."""
-    ids = np.unique(_keys(events, rows), return_inverse=True)[1].astype(np.int64)
-    return ids, np.searchsorted(events.starts, rows[:, 0], side="right") - 1
+    items = events.item[rows]
+    columns = list((items - items.min()).T)
+    if events.nested and rows.shape[1] > 1:
+        # equal items may be related in different ways
+        columns.append(_shape(events, rows, items))
+    return joint_codes(columns), np.searchsorted(events.starts, rows[:, 0], side="right") - 1
 
 
 def _filled(lean: IntArray, *given: Any) -> IntArray:
@@ -381,15 +385,6 @@ def _packed(digits: Iterable[AnyArray], base: int) -> IntArray:
     for digit in digits:
         total = total * base + digit.astype(np.int64)
     return np.asarray(total)
-
-
-def _keys(events: Events, rows: IntArray) -> IntArray:
-    """Return a number for each combination, equal for equal items that are related in the same way."""
-    items = events.item[rows]
-    columns = list((items - items.min()).T)
-    if events.nested and rows.shape[1] > 1:
-        columns.append(_shape(events, rows, items))
-    return joint_codes(columns, compact=False)
 
 
 def _shape(events: Events, rows: IntArray, items: IntArray) -> IntArray:

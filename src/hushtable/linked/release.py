@@ -282,7 +282,8 @@ class LinkedRelease:
             if self.origin:
                 # which row belongs to which person: attacks score their guesses with it
                 write_table(pa.table({"row": self.origin[self.policy.people]}), private / "rows.arrow")
-            kept = {"kind": KIND, "release": mark["release"], "code_sha256": code_digest(), "input": self._input()}
+            original = None if self.links is None else _input_mark(self.links)
+            kept = {"kind": KIND, "release": mark["release"], "code_sha256": code_digest(), "input": original}
             write_companion(private, target, {**kept, "measures": dict(self.measures)})
             if to is not None:
                 # last, just before the folder appears: any earlier failure leaves the database unchanged
@@ -291,9 +292,6 @@ class LinkedRelease:
                     pass
         _log.info("Saved a release of %d tables", len(self.tables), extra={"tables": len(self.tables)})
         return Path(folder)
-
-    def _input(self) -> str | None:
-        return None if self.links is None else _input_mark(self.links)
 
 
 @typed

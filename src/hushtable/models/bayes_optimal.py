@@ -150,15 +150,6 @@ class BayesOptimal(SensitiveModel):
         self.beliefs(table.whole(), table)
         return None
 
-    def infeasible(self, whole: GroupStats, table: Reference) -> Infeasible:
-        """The table is empty (or theta is below the tolerance of comparisons)."""
-        if self.attribute(table).n_present():
-            return super().infeasible(whole, table)
-        return Infeasible(
-            f"theta={self.theta:g} but column {self.attribute(table).name!r} has no values at all.",
-            hint="Add records.",
-        )
-
 
 def _background(histogram: Histogram | None) -> Histogram:
     if histogram is None:

@@ -133,12 +133,6 @@ class TCloseness(SensitiveModel):
         self._fitting(table)
         return super().feasible(table)
 
-    def infeasible(self, whole: GroupStats, table: Reference) -> Infeasible:
-        """The table is empty."""
-        return Infeasible(
-            f"t={self.t:g} but column {self.attribute(table).name!r} has no values at all.", hint="Add records."
-        )
-
     def _fitting(self, table: Reference) -> Attribute:
         attribute = self.attribute(table)
         if self.distance == "ordered" and not attribute.ordered:

@@ -84,6 +84,10 @@ class EncodedTable:
         """Size of the sample, in units."""
         return int(self.row_units.sum()) if len(self.row_units) else self.n_sample
 
+    def units_of(self, rows: IntArray | slice) -> IntArray:
+        """Return the units of these rows; 1 without an entity column."""
+        return self.row_units[rows] if len(self.row_units) else np.ones(self.n_rows, dtype=np.int64)[rows]
+
     @property
     def bytes_per_row(self) -> int:
         """Number of bytes that the codes of one row take."""
@@ -201,7 +205,7 @@ class EncodedTable:
             attributes={key: self.attribute(key) for key in sorted(wanted)},
             population=len(self.population_rows) if len(self.population_rows) else None,
             background=background,
-            background_values=self._background_size(),
+            background_values=next((c.coded.size for c in self.sensitive if c.name == self.background_on), 0),
             background_on=self.background_on,
             bandwidths=self.bandwidths,
             household=0 if self.survey is None else self.survey.largest_household,
@@ -230,9 +234,6 @@ class EncodedTable:
         """Return the statistics of the groups given by a label per row (-1: in no group)."""
         rows, offsets = group_rows(labels, n_groups)
         return self.stats(rows, offsets[:-1], offsets[1:], keys)
-
-    def _background_size(self) -> int:
-        return next((c.coded.size for c in self.sensitive if c.name == self.background_on), 0)
 
     def _background(self, rows: AnyArray, starts: IntArray, ends: IntArray) -> Histogram:
         mass = np.zeros(self.n_rows, dtype=np.int64)

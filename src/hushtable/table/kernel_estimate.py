@@ -117,7 +117,7 @@ def estimate(table: EncodedTable, on: str, bandwidths: Sequence[float], wanted: 
             hint="Give some quasi-identifiers coarser values, or choose bayes-optimal with a background table.",
         )
     codes, size = table.code_column((on,))
-    weights = table.row_units[:n] if len(table.row_units) else np.ones(n, dtype=np.int64)
+    weights = table.units_of(slice(n))
     # counts of (value, combination), values slowest: sums over a value's entries are sums of neighbors
     pair, entry = np.unique(codes[:n].astype(np.int64) * len(first) + of_row, return_inverse=True)
     count = np.bincount(entry.reshape(-1), weights=weights)

@@ -420,8 +420,7 @@ def _eligible(codes: IntArray, rows: IntArray, m: int, problem: Problem) -> IntA
         cap -= 1
     order = np.argsort(place, kind="stable")
     surplus = run_places(place[order])[inverted(order)] >= cap
-    weights = problem.table.row_units[rows] if len(problem.table.row_units) else np.ones(len(rows), dtype=np.int64)
-    return rows if int(weights[surplus].sum()) > problem.budget else rows[~surplus]
+    return rows if int(problem.table.units_of(rows[surplus]).sum()) > problem.budget else rows[~surplus]
 
 
 def _order(problem: Problem, earlier: Earlier) -> IntArray:

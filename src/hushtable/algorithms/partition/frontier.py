@@ -108,16 +108,12 @@ class Proposals:
     @staticmethod
     def concat(parts: Sequence[Proposals]) -> Proposals:
         """Return the proposals of all parts."""
-        lengths = np.concatenate([np.diff(p.offsets) for p in parts])
-        return Proposals(
-            np.concatenate([p.group for p in parts]),
-            np.concatenate([p.column for p in parts]),
-            np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64),
-            np.concatenate([p.starts for p in parts]),
-            np.concatenate([p.ends for p in parts]),
-            np.concatenate([p.units for p in parts]),
-            np.concatenate([p.cuts for p in parts]),
+        groups, columns, starts, ends, units, cuts = (
+            np.concatenate([getattr(p, name) for p in parts])
+            for name in ("group", "column", "starts", "ends", "units", "cuts")
         )
+        lengths = np.concatenate([[0], *(np.diff(p.offsets) for p in parts)])
+        return Proposals(groups, columns, np.cumsum(lengths).astype(np.int64), starts, ends, units, cuts)
 
 
 class GroupLevel(Protocol):

@@ -246,7 +246,7 @@ class Waiting:
         n = int(of_row.max()) + 1
         self._rows, self._offsets = group_rows(of_row, n)
         self._rows = self._kept[self._rows]
-        weight = table.row_units[self._rows] if len(table.row_units) else np.ones(len(self._rows), dtype=np.int64)
+        weight = table.units_of(self._rows)
         self._tuple_units = np.add.reduceat(weight, self._offsets[:-1])
         self.tuples = np.arange(n)
         self.minimum = max(problem.model.min_group_size() * table.unit, 1)

@@ -153,8 +153,7 @@ def _budget(problem: Problem, kept: BoolArray) -> int:
     table = problem.table
     if table.n_rows > table.n_sample or problem.model.part(table_level=True).members:
         return 0
-    gone = np.flatnonzero(~kept)
-    return problem.budget - (int(table.row_units[gone].sum()) if len(table.row_units) else len(gone))
+    return problem.budget - int(table.units_of(np.flatnonzero(~kept)).sum())
 
 
 class Specialising:

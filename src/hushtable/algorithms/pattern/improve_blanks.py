@@ -68,7 +68,7 @@ class _State:
         shared = groups.records.describe(self.rows, self.offsets)[1]
         self.patterns: IntArray = shared
         self.cost: FloatArray = (shared == INDIFFERENT) @ weights
-        self.units: IntArray = table.row_units[self.rows] if len(table.row_units) else np.ones_like(self.rows)
+        self.units = table.units_of(self.rows)
         self.size = np.bincount(self.labels, self.units, minlength=groups.n_groups).astype(np.int64)
         self.codes = [column[self.rows].astype(np.int64) for column in groups.records.columns]
         self.kind, self.first = number_rows(self.codes, groups.records.sizes)

@@ -70,9 +70,7 @@ def _patterns(groups: PatternGroups) -> tuple[IntArray, IntArray]:
     rows, offsets = group_rows(groups.labels, groups.n_groups)
     _, shared = groups.records.describe(rows, offsets)
     apart = groups.apart[rows[offsets[:-1]]]
-    weights = groups.problem.table.row_units
-    units = np.add.reduceat(weights[rows], offsets[:-1]) if len(weights) else np.diff(offsets)
-    return np.column_stack([shared, apart]), units
+    return np.column_stack([shared, apart]), np.add.reduceat(groups.problem.table.units_of(rows), offsets[:-1])
 
 
 def _lost(patterns: IntArray, others: IntArray) -> IntArray:
@@ -105,8 +103,7 @@ def _without_farthest(
 ) -> tuple[IntArray, IntArray]:
     table = groups.problem.table
     order = np.lexsort((inverted(table.canonical_order)[rest], -cost))
-    weights = table.row_units[rest[order]] if len(table.row_units) else np.ones(len(rest), dtype=np.int64)
-    gone = order[np.cumsum(weights) <= budget]
+    gone = order[np.cumsum(table.units_of(rest[order])) <= budget]
     out = mask_of(rest[gone], table.n_rows)
     groups.leave_out(out)
     stays = ~out[rest]

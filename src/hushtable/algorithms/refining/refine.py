@@ -320,7 +320,7 @@ class State:
         self.origin = rows
         self.codes, self.tables, self._exact_weight = cost_tables(problem.table, rows)
         table = problem.table
-        self.units = table.row_units[rows] if len(table.row_units) else np.ones(len(rows), dtype=np.int64)
+        self.units = table.units_of(rows)
         self.minimum = problem.model.min_group_size() * table.unit
         self._refused: set[tuple[int, ...]] = set()
         self.version = np.empty(0, dtype=np.int64)

@@ -138,7 +138,7 @@ class MinimalityGuard(Guard):
             return None
         labels = np.where(kept, partition.labels, -1)
         table, gone = problem.table, labels[: problem.table.n_sample] < 0
-        lost = int(table.row_units[: table.n_sample][gone].sum()) if len(table.row_units) else int(gone.sum())
+        lost = int(table.units_of(np.flatnonzero(gone)).sum())
         used, labels = np.unique(np.append(labels, -1), return_inverse=True)
         if lost > problem.budget or len(used) < 2:
             return None

@@ -20,6 +20,7 @@ import pyarrow as pa
 from hushtable.arrays import AnyArray, BoolArray, FloatArray, IntArray, summed
 from hushtable.kernels.grouping import group_rows
 from hushtable.release.forms.base import Cells, Form, Points, count_codes, escape_value
+from hushtable.release.forms.intervals import RangeCells
 from hushtable.release.forms.sets import RecordCells, SetCells
 from hushtable.schema.columns import Cover, Kind
 from hushtable.table.coded_columns import QuasiColumn, known_numbers, published_numbers
@@ -47,16 +48,10 @@ class CentroidCells(RecordCells):
     treatment: ClassVar[str] = "replaced by a representative of the class"
 
     @cached_property
-    def extent(self) -> tuple[IntArray, IntArray]:
-        """The ends of the values that each representative stands for; everything if some are missing."""
-        if not self.column.coded.kind.ordered:
-            return self.low, self.high
-        return np.where(self.mixed, 0, self.low), np.where(self.mixed, self.column.coded.size - 1, self.high)
-
-    @property
-    def _as_set(self) -> SetCells | None:
-        """The values, if they are labels without an order; nothing lies between these."""
-        return None if self.column.coded.kind.ordered else SetCells(self.column, self.offsets, self.members)
+    def stands_for(self) -> Cells:
+        """The range of the values; their set if they are labels without an order."""
+        shape = RangeCells if self.column.coded.kind.ordered else SetCells
+        return shape(self.column, self.offsets, self.members)
 
     def nearness(self, codes: IntArray) -> FloatArray:
         """Return 1 if a representative is the value itself."""

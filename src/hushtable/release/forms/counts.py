@@ -117,7 +117,7 @@ class CountCells(RecordCells):
         return offsets, key[new] % max(len(names), 1), units
 
     @cached_property
-    def _as_set(self) -> SetCells:
+    def stands_for(self) -> SetCells:
         """All leaves in the bins of each class."""
         bin_of, _ = self._bins
         offsets, bins, _ = self.counted
@@ -125,11 +125,6 @@ class CountCells(RecordCells):
         lengths = np.searchsorted(bin_of, bins, side="right") - start
         total = np.concatenate([[0], np.cumsum(lengths)])
         return SetCells(self.column, total[offsets].astype(np.int64), joined_ranges(start, lengths))
-
-    @property
-    def extent(self) -> tuple[IntArray, IntArray]:
-        """The first and the last leaf in a bin."""
-        return self._as_set.extent
 
     def expected(self, weights: IntArray) -> FloatArray:
         """Return the mean weight of a record of each class: every bin has its count, spread evenly."""
@@ -148,7 +143,7 @@ class CountCells(RecordCells):
 
     def shares_leaf(self, a: int, b: int) -> bool:
         """Whether two classes have a bin in common."""
-        return self._as_set.shares_leaf(a, b)
+        return self.stands_for.shares_leaf(a, b)
 
     def representatives(self, numbers: FloatArray) -> FloatArray:
         """Return the mean that the counts give: every record in the middle of its bin; NaN without any value."""

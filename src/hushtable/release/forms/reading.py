@@ -463,15 +463,11 @@ def _values(texts: Sequence[str | None], kind: Kind, column: str) -> AnyArray:
     return np.asarray(found.fill_null(0).to_numpy(), dtype=np.int64)
 
 
+@np.errstate(over="ignore")
 def _with_ends(low: AnyArray, high: AnyArray, opened: AnyArray, kind: Kind) -> tuple[AnyArray, AnyArray]:
     """Give open ranges an end."""
     if not opened.any():
         return low, high
-    with np.errstate(over="ignore"):
-        return _ended(low, high, opened, kind)
-
-
-def _ended(low: AnyArray, high: AnyArray, opened: AnyArray, kind: Kind) -> tuple[AnyArray, AnyArray]:
     below, above = opened
     bounds = np.concatenate([low[~below], high[~above]])
     whole = bounds.dtype.kind == "i"

@@ -142,22 +142,25 @@ def _error(points: FloatArray, labels: IntArray) -> float:
     return float(np.einsum("nd,nd->", points, points) - groups.term.sum())
 
 
-def _proposed(now: Grouped, near: IntArray, turn: int, offered: tuple[IntArray, IntArray, FloatArray]) -> list[Change]:
-    """Return the changes of a round; if it neither cuts nor dissolves groups, the exchanges that are ``offered``."""
-    place, cycle = turn % CYCLE, turn // CYCLE
-    if place == CYCLE - 1:
-        return cut_or_pooled(now, cycle)
-    return dissolved(now, near, cycle) if place == CYCLE // 2 - 1 else exchanged(now, *offered)
-
-
 def _round(
     given: Refining, labels: IntArray, n: int, turn: int, offered: tuple[IntArray, IntArray, FloatArray]
 ) -> tuple[IntArray, int, bool]:
-    """Make the changes of a round that save most, affect no group twice and keep the model satisfied."""
-    problem, space = given.problem, given.space
+    """Make the changes of a round; if it neither cuts nor dissolves groups, the exchanges that are ``offered``."""
+    now = Grouped(given.points, labels, n, given.space.weights, given.needed)
+    place, cycle = turn % CYCLE, turn // CYCLE
+    if place == CYCLE - 1:
+        proposed = cut_or_pooled(now, cycle)
+    else:
+        proposed = dissolved(now, given.near, cycle) if place == CYCLE // 2 - 1 else exchanged(now, *offered)
+    return _keep(given.problem, given.space, labels, n, proposed)
+
+
+def _keep(
+    problem: Problem, space: Space, labels: IntArray, n: int, proposed: Sequence[Change]
+) -> tuple[IntArray, int, bool]:
+    """Make the changes that save most, affect no group twice and keep the model satisfied."""
     groupwise, together = problem.model.part(table_level=False), problem.model.part(table_level=True)
-    now = Grouped(given.points, labels, n, space.weights, given.needed)
-    waiting = sorted(_proposed(now, given.near, turn, offered), key=lambda c: c.order)
+    waiting = sorted(proposed, key=lambda c: c.order)
     used: set[int] = set()
     good: list[Change] = []
     for _ in range(TRIES):

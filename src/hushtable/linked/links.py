@@ -61,6 +61,10 @@ class Links:
         ends = np.cumsum([0, *(self.tables[name].num_rows for name in self.policy.events)]).tolist()
         return dict(zip([*self.policy.events, ""], ends, strict=True))
 
+    def part(self, name: str) -> slice:
+        """Return the places of one table's events among those of all tables."""
+        return slice(self.offsets[name], self.offsets[name] + self.tables[name].num_rows)
+
     @property
     def n_events(self) -> int:
         """Number of events."""
@@ -106,8 +110,7 @@ class Links:
         for name in self.policy.events:
             above = str(self.policy.tables[name].of)
             if above != self.policy.people:
-                mine = slice(self.offsets[name], self.offsets[name] + self.tables[name].num_rows)
-                left[mine] &= left[self.offsets[above] + self.owner[name]]
+                left[self.part(name)] &= left[self.offsets[above] + self.owner[name]]
         return left
 
     def only(self, events: BoolArray, people: BoolArray | None = None) -> Links:
@@ -117,8 +120,7 @@ class Links:
         owner = {}
         for name in self.policy.events:
             above = str(self.policy.tables[name].of)
-            mine = events[self.offsets[name] : self.offsets[name] + self.tables[name].num_rows]
-            kept[name] = mine & kept[above][self.owner[name]]
+            kept[name] = events[self.part(name)] & kept[above][self.owner[name]]
             tables[name] = self.tables[name].filter(pa.array(kept[name]))
             owner[name] = (np.cumsum(kept[above]) - 1)[self.owner[name][kept[name]]]
         return Links(self.policy, tables, owner)

@@ -230,7 +230,9 @@ class LinkedPromise:
         for i, member in enumerate(self.model.members):
             for key in member.histogram_keys():
                 lists = self.sensitive[key].of_event
-                place, values = ((), ()) if lists is None else lists.of_each(rows)
+                if lists is None:
+                    continue
+                place, values = lists.of_each(rows)
                 if len(place):
                     # equal events of a combination are looked at together
                     own = joint_codes([ids[place], events.item[rows[place]]])

@@ -17,6 +17,7 @@ from hushtable.errors import NotFound
 from hushtable.linked.events import Events, joint_codes
 from hushtable.linked.links import Links
 from hushtable.linked.promise import LinkedPromise
+from hushtable.linked.recoding import LinkedProblem, RecodedEvents
 from hushtable.linked.verify import promise_of
 from hushtable.table.coins import Coins
 
@@ -27,27 +28,14 @@ AT_ONCE = 10
 """Share of the rarest items that is dropped at once from people whose events must become equal."""
 
 
-def settle(
-    links: Links,
-    classes: IntArray,
-    cells: Mapping[str, IntArray],
-    dropped: BoolArray,
-    coins: Coins,
-    rounds: int | None = None,
-) -> BoolArray:
+def settle(problem: LinkedProblem, recoded: RecodedEvents, rounds: int | None = None) -> BoolArray:
     """Return which events are dropped so that the promise holds for the others.
 
     Parameters
     ----------
-    links : Links
-    classes : int64 array
-        The class of each person.
-    cells : mapping of str to int64 array
-        What each event shows.
-    dropped : bool array
-        Events that have already been dropped.
-    coins : Coins
-        Break ties between equally rare items: with models of sensitive values, nobody may be able to predict them.
+    problem : LinkedProblem
+    recoded : RecodedEvents
+        What each event shows, and which have already been dropped.
     rounds : int, optional
         Maximum number of rounds of counting. A few rounds drop nearly all that must go, which is enough to compare
         choices, but not to publish one.
@@ -57,39 +45,38 @@ def settle(
     NotFound
         If a class of people fails even without any event.
     """
-    alive = links.alive(dropped)
+    links, cells = problem.links, recoded.cells
+    alive = links.alive(recoded.dropped)
     every = bool(links.policy.counted) or any(links.policy.known(name) == "all" for name in links.quasi)
     while True:
         if every:
-            alive = _equalised(links, classes, cells, alive, coins, rounds)
-        left = _settled(links, classes, cells, alive, coins, rounds)
+            alive = _equalised(problem, cells, alive, rounds)
+        left = _settled(problem, cells, alive, rounds)
         if not every or rounds or np.array_equal(left, alive):
             return ~left
         alive = left
 
 
-def _settled(
-    links: Links, classes: IntArray, cells: Mapping[str, IntArray], alive: BoolArray, coins: Coins, rounds: int | None
-) -> BoolArray:
+def _settled(problem: LinkedProblem, cells: Mapping[str, IntArray], alive: BoolArray, rounds: int | None) -> BoolArray:
     """Drop items of failing combinations until none fails."""
     alive = alive.copy()
-    nodes, events, promise = part_of(links, classes, cells, alive)
+    nodes, events, promise = part_of(problem, cells, alive)
     _check_classes(promise, events)
     touched: BoolArray | None = None
     for done in count(1):
         changed, rebuilt = np.zeros(len(events.table_of), dtype=np.bool_), False
         for size in range(1, promise.total + 1):
-            gone = _victims(events, promise, size, touched, coins)
+            gone = _victims(events, promise, size, touched, problem.coins)
             if not gone.any():
                 continue
             alive[nodes[events.source[gone]]] = False
-            alive = links.alive(~alive)
+            alive = problem.links.alive(~alive)
             if promise.fixed:
                 keep = alive[nodes[events.source]]
                 changed[events.item[~keep]] = True
                 events = events.keep(keep)
             else:
-                nodes, events, promise = part_of(links, classes, cells, alive)
+                nodes, events, promise = part_of(problem, cells, alive)
                 # dropping events drops their sensitive values
                 _check_classes(promise, events)
                 touched, rebuilt = None, True
@@ -100,12 +87,11 @@ def _settled(
 
 
 def part_of(
-    links: Links, classes: IntArray, cells: Mapping[str, IntArray], alive: BoolArray
+    problem: LinkedProblem, cells: Mapping[str, IntArray], alive: BoolArray
 ) -> tuple[IntArray, Events, LinkedPromise]:
     """Return the remaining events: the number of each among all, the events, and the promise."""
-    own = {name: alive[links.offsets[name] :][: len(cells[name])] for name in cells}
-    kept = {name: cells[name][own[name]] for name in cells}
-    return np.flatnonzero(alive), *promise_of(links.only(alive), classes, kept)
+    kept = {name: own[alive[problem.links.part(name)]] for name, own in cells.items()}
+    return np.flatnonzero(alive), *promise_of(problem.links.only(alive), problem.classes, kept)
 
 
 def _check_classes(promise: LinkedPromise, events: Events) -> None:
@@ -141,9 +127,10 @@ def _victims(events: Events, promise: LinkedPromise, size: int, touched: BoolArr
 
 
 def _equalised(
-    links: Links, classes: IntArray, cells: Mapping[str, IntArray], alive: BoolArray, coins: Coins, rounds: int | None
+    problem: LinkedProblem, cells: Mapping[str, IntArray], alive: BoolArray, rounds: int | None
 ) -> BoolArray:
     """Drop events of tables that are known completely until enough people have equal events, or equal numbers."""
+    links, classes, coins = problem.links, problem.classes, problem.coins
     everything = [name for name in links.quasi if links.policy.known(name) == "all"]
     tables = [name for name in links.policy.events if name in everything or name in links.policy.counted]
     node = np.concatenate([links.offsets[n] + np.arange(links.tables[n].num_rows) for n in tables])
@@ -154,9 +141,9 @@ def _equalised(
         # the secret decides which of a person's events are dropped
         mixed = np.argsort(coins.words("equally many", links.n_events)[node], kind="stable")
         node, person, kind = node[mixed], person[mixed], kind[mixed]
-    alive = _shared(links, classes, (node, person, kind), alive, coins)
+    alive = _shared(problem, (node, person, kind), alive)
     while True:
-        _, events, promise = part_of(links, classes, cells, alive)
+        _, events, promise = part_of(problem, cells, alive)
         sizes, good = promise.judge_classes(events)
         if good.all():
             return alive
@@ -196,14 +183,13 @@ def _paths(links: Links, cells: Mapping[str, IntArray], tables: Sequence[str]) -
     return np.concatenate([found[name] for name in tables])
 
 
-def _shared(
-    links: Links, classes: IntArray, rows: tuple[IntArray, IntArray, IntArray], alive: BoolArray, coins: Coins
-) -> BoolArray:
+def _shared(problem: LinkedProblem, rows: tuple[IntArray, IntArray, IntArray], alive: BoolArray) -> BoolArray:
     """Form groups of people with similar events within a class, and keep the events that all of a group have.
 
     People are sorted by their events, the most frequent ones of the class first; adjacent people form groups. If tables
     belong to tables, people of a group may still differ in which event belongs to which.
     """
+    links, classes, coins = problem.links, problem.classes, problem.coins
     node, person, kind = (one[alive[rows[0]]] for one in rows)
     n = len(classes)
     what = _numbered(person, kind)

@@ -226,17 +226,17 @@ class LinkedPromise:
 
     def _event_stats(self, events: Events, rows: IntArray, ids: IntArray) -> Iterator[tuple[int, GroupStats, IntArray]]:
         """Yield the models' numbers with groups of values of the known events, and the combination of each group."""
-        rows, ids = rows.T.ravel(), np.tile(ids, rows.shape[1])
+        known, ids = rows.T.ravel(), np.tile(ids, rows.shape[1])
         for i, member in enumerate(self.model.members):
             for key in member.histogram_keys():
                 lists = self.sensitive[key].of_event
                 if lists is None:
                     continue
-                place, values = lists.of_each(rows)
+                place, values = lists.of_each(known)
                 if len(place):
                     # equal events of a combination are looked at together
-                    own = joint_codes([ids[place], events.item[rows[place]]])
-                    person = np.searchsorted(events.starts, rows[place], side="right") - 1
+                    own = joint_codes([ids[place], events.item[known[place]]])
+                    person = np.searchsorted(events.starts, known[place], side="right") - 1
                     votes = _votes(own, person, values, int(own.max()) + 1)
                     stats = GroupStats(votes.sum(votes.units).astype(np.int64), histograms={key: votes})
                     yield i, stats, scattered(ids[place], own, len(stats))

@@ -87,7 +87,7 @@ def anonymize_linked(
     found = _tried(LinkedProblem(links, columns, everybody, coins), report)
     report(0.5, "generalizing events")
     recoded = found.recoded()
-    _check_budget(policy, recoded)
+    _check_budget(links, recoded)
     report(0.8, "publishing")
     source_rows = np.asarray(found.release.source_rows)
     published, origin = publish_linked(found.problem, found.release.table, source_rows, recoded)
@@ -176,7 +176,8 @@ def _attributes(links: Links) -> pa.Table:
     return links.people.select([c for c in links.people.column_names if c in columns])
 
 
-def _check_budget(policy: LinkedPolicy, recoded: RecodedEvents) -> None:
+def _check_budget(links: Links, recoded: RecodedEvents) -> None:
+    policy = links.policy
     if recoded.suppressed > policy.suppression:
         raise NotFound(
             f"{recoded.suppressed:.1%} of the events would be suppressed; the policy allows {policy.suppression:.1%}.",

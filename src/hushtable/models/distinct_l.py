@@ -45,7 +45,8 @@ class DistinctL(DistinctValues):
 
     Examples
     --------
-    >>> from hushtable.table.reference import Attribute
+    >>> from hushtable.table.reference import Attribute, Reference
+    >>> from hushtable.table.stats import GroupStats
     >>> groups = GroupStats.of(sizes=[4, 4], disease=[[4, 0, 0], [2, 1, 1]])
     >>> table = Reference.of(8, Attribute.of("disease", ["HIV", "cancer", "flu"], [6, 1, 1]))
     >>> DistinctL(l=3, on="disease").score(groups, table).tolist()

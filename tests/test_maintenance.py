@@ -30,10 +30,6 @@ MANY_PARAMETERS = {
     ("engines/spark/files.py", "run_on_spark"): "the options of hushtable.run",
     ("testing/interference_checks.py", "check_interference"): "plug-ins give its options by name",
     ("testing/store_checks.py", "check_store"): "plug-ins give its options by name",
-    ("algorithms/cluster/descent.py", "descend"): "the arrays of one search, as a kernel takes them",
-    ("algorithms/cluster/descent.py", "temper"): "the arrays of one search, as a kernel takes them",
-    ("algorithms/cluster/microaggregation.py", "_annealed"): "the arrays of one search, as a kernel takes them",
-    ("algorithms/cluster/microaggregation.py", "_in_rounds"): "the arrays of one search, as a kernel takes them",
 }
 
 

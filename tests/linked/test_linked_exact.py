@@ -26,9 +26,9 @@ def lost(monkeypatch):
     seen = []
     check = run._check_budget
 
-    def kept(links, outcome):
-        seen.append(outcome.loss(links))
-        check(links, outcome)
+    def kept(links, recoded):
+        seen.append(recoded.mean_loss(links))
+        check(links, recoded)
 
     monkeypatch.setattr(run, "_check_budget", kept)
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from hushtable.algorithms.base import Problem
-from hushtable.arrays import AnyArray, BoolArray, IntArray
+from hushtable.arrays import AnyArray, BoolArray, IntArray, mask_of, places_among
 from hushtable.kernels.grouping import histogram, number_rows
 from hushtable.models.base import SensitiveModel
 from hushtable.models.compose import AllOf
@@ -139,10 +139,7 @@ def helpful(
         for begin in range(0, len(wanted), step):
             some = wanted[begin : begin + step]
             matrix = member.contributes(groups.take(some), reference)
-            place = np.full(len(groups), -1, dtype=np.int64)
-            place[some] = np.arange(len(some))
+            place = places_among(some, len(groups))
             mine = np.flatnonzero((place[group] >= 0) & (values[kind] >= 0))
             helps[mine] |= matrix[place[group[mine]], values[kind[mine]]]
-    helped = np.zeros(len(groups), dtype=np.bool_)
-    helped[group[helps]] = True
-    return helps | ~helped[group]
+    return helps | ~mask_of(group[helps], len(groups))[group]

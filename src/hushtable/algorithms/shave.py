@@ -12,7 +12,7 @@ from dataclasses import replace
 import numpy as np
 
 from hushtable.algorithms.base import Partition, Problem
-from hushtable.arrays import AnyArray, BoolArray, FloatArray, IntArray
+from hushtable.arrays import AnyArray, BoolArray, FloatArray, IntArray, mask_of
 from hushtable.kernels.grouping import group_rows
 from hushtable.table.coded_columns import SCALE
 from hushtable.table.encoded import EncodedTable
@@ -24,7 +24,7 @@ def shave(problem: Problem, partition: Partition) -> Partition:
     """Return the partition with some outliers suppressed, within the problem's budget."""
     table = problem.table
     labels = partition.labels.copy()
-    left = problem.budget - _units(table, np.flatnonzero(labels[: table.n_sample] < 0))
+    left = problem.budget - int(table.units_of(np.flatnonzero(labels[: table.n_sample] < 0)).sum())
     for _ in range(ROUNDS):
         gain, cost, column, high = _offers(table, labels, partition.n_groups)
         offered = np.flatnonzero(gain > 0)
@@ -39,22 +39,16 @@ def shave(problem: Problem, partition: Partition) -> Partition:
         chosen = order[np.cumsum(cost[order]) <= left]
         if not len(chosen):
             break
-        mine = np.zeros(partition.n_groups, dtype=np.bool_)
-        mine[chosen] = True
-        labels[outlying & mine[np.maximum(labels, 0)]] = -1
+        labels[outlying & mask_of(chosen, partition.n_groups)[np.maximum(labels, 0)]] = -1
         left -= int(cost[chosen].sum())
     return replace(partition, labels=labels)
-
-
-def _units(table: EncodedTable, rows: IntArray) -> int:
-    return int(table.row_units[rows].sum()) if len(table.row_units) else len(rows)
 
 
 def _offers(table: EncodedTable, labels: IntArray, n_groups: int) -> tuple[FloatArray, IntArray, IntArray, BoolArray]:
     """Each group's best shave: gain, units lost, column, and whether at the high end."""
     rows, offsets = group_rows(labels, n_groups)
     lengths = np.diff(offsets)
-    weights = table.row_units[rows] if len(table.row_units) else np.ones(len(rows), dtype=np.int64)
+    weights = table.units_of(rows)
     total = np.add.reduceat(np.append(weights, 0), offsets[:-1]) * (lengths > 0)
     spans = np.zeros((n_groups, len(table.quasi)), dtype=np.int64)
     options = []

@@ -49,7 +49,7 @@ def trim(problem: Problem) -> BoolArray | None:
         codes, _ = table.code_column(failing[0].key)
         order = problem.secret_order
         rows = order[(codes[order] == value) & kept[order] & (order < table.n_sample)]
-        weights = table.row_units[rows] if len(table.row_units) else np.ones(len(rows), dtype=np.int64)
+        weights = table.units_of(rows)
         taken = rows[np.cumsum(weights) <= step]
         if not len(taken):
             return None

@@ -27,7 +27,7 @@ from typing import Annotated, Any, ClassVar
 import numpy as np
 import pyarrow as pa
 
-from hushtable.arrays import FloatArray, IntArray
+from hushtable.arrays import FloatArray, IntArray, places_among
 from hushtable.attacks.base import AttackResult, SensitiveAttack
 from hushtable.attacks.matching import candidates
 from hushtable.attacks.people import People, scored
@@ -154,9 +154,7 @@ class BayesOptimalAttack(SensitiveAttack):
         mine = [c.codes[view.released].astype(np.int64) for c in view.table.quasi]
         sizes = [int(max(a.max(initial=0), b.max(initial=0))) + 2 for a, b in zip(here, mine, strict=True)]
         numbers, _ = number_rows([np.concatenate([a, b]) + 1 for a, b in zip(here, mine, strict=True)], sizes)
-        of_quasi = np.full(int(numbers.max()) + 1, -1, dtype=np.int64)
-        of_quasi[numbers[: len(first)]] = np.arange(len(first))
-        quasi = of_quasi[numbers[len(first) :]]
+        quasi = places_among(numbers[: len(first)], int(numbers.max()) + 1)[numbers[len(first) :]]
         wanted = view.labels[view.released] * len(first) + quasi
         at = np.minimum(np.searchsorted(distinct, wanted), max(len(distinct) - 1, 0))
         found = (quasi >= 0) & (distinct[at] == wanted) if len(distinct) else np.zeros(len(wanted), dtype=np.bool_)

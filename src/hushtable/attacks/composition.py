@@ -24,7 +24,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from hushtable.arrays import BoolArray, IntArray
+from hushtable.arrays import BoolArray, IntArray, mask_of
 from hushtable.attacks.base import AttackResult, SensitiveAttack
 from hushtable.attacks.matching import match_chunks
 from hushtable.attacks.people import People
@@ -161,9 +161,7 @@ def _in_both(
     there.append(other.values(other_column))
     both = [np.concatenate([a, b]) + 1 for a, b in zip(there, [*people.codes, value], strict=True)]
     numbers, first = number_rows(both, [int(b.max()) + 1 for b in both])
-    known = np.zeros(len(first), dtype=np.bool_)
-    known[numbers[: len(other.released)]] = True
-    return known[numbers[len(other.released) :]]
+    return mask_of(numbers[: len(other.released)], len(first))[numbers[len(other.released) :]]
 
 
 def _values_of_classes(view: View, column: SensitiveColumn) -> BoolArray:

@@ -23,7 +23,7 @@ from typing import Annotated, ClassVar
 
 import numpy as np
 
-from hushtable.arrays import FloatArray, IntArray
+from hushtable.arrays import FloatArray, IntArray, joined_ranges
 from hushtable.attacks.base import AttackResult, SensitiveAttack
 from hushtable.attacks.view import View
 from hushtable.errors import UsageError
@@ -117,9 +117,7 @@ def _pairs(view: View, histogram: Histogram) -> tuple[IntArray, IntArray]:
             hint="Attack a column with fewer values, or a release of a sample.",
         )
     person = np.repeat(np.arange(len(group)), lengths)
-    begin = np.cumsum(lengths) - lengths
-    entry = np.repeat(histogram.offsets[:-1][group] - begin, lengths) + np.arange(lengths.sum())
-    return person, entry
+    return person, joined_ranges(histogram.offsets[:-1][group], lengths)
 
 
 def _parts(column: QuasiColumn, codes: IntArray) -> tuple[IntArray, int]:

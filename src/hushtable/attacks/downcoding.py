@@ -27,7 +27,7 @@ from typing import ClassVar
 import numpy as np
 
 from hushtable import rng
-from hushtable.arrays import IntArray
+from hushtable.arrays import IntArray, run_starts
 from hushtable.attacks.base import Attack, AttackResult
 from hushtable.attacks.view import View
 from hushtable.errors import UsageError
@@ -117,7 +117,6 @@ def _common(group: IntArray, truth: list[IntArray], written: list[IntArray], vie
 def _guess(cells: Cells, group: IntArray, seed: int, stream: str, *, minimal: bool, spread: float = 0.0) -> IntArray:
     """Return a leaf for every record (sorted by class)."""
     draw = rng.uniform(seed, stream, len(group))
-    new = np.ones(len(group), dtype=np.bool_)
-    new[1:] = group[1:] != group[:-1]
+    new = run_starts(group)
     place = np.arange(len(group)) - np.flatnonzero(new)[np.cumsum(new) - 1] if len(group) else group
     return cells.written_down(group, place, draw, spread) if minimal else cells.drawn(group, draw)

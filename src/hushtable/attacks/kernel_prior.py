@@ -3,7 +3,7 @@
 Beliefs about a person before the release are a kernel estimate from the original with bandwidth ``b``; after it, the
 Omega-estimate in the person's class. Both are as in the model ``bt-privacy``. The adversary knows everybody's
 quasi-identifiers and who is in which class. The attack guesses the most likely value of about ``targets`` people, in
-randomly drawn classes.
+randomly drawn classes. Each of them is compared with all others, so in large tables fewer are attacked by default.
 
 Baseline: the most likely value before the release.
 
@@ -20,7 +20,7 @@ from typing import Annotated, ClassVar
 import numpy as np
 
 from hushtable import rng
-from hushtable.arrays import IntArray
+from hushtable.arrays import IntArray, inverted, mask_of
 from hushtable.attacks.base import AttackResult, SensitiveAttack
 from hushtable.attacks.view import View
 from hushtable.models.bayes_optimal import update_beliefs
@@ -31,6 +31,12 @@ from hushtable.table.stats import Histogram
 
 _UNIT = 1 << 40
 
+_WORK = 100_000_000
+"""Total number of records to compare people with if the number of people is not given."""
+
+_FEWEST = 200
+_MOST = 2000
+
 
 @dataclass(frozen=True)
 class KernelPrior(SensitiveAttack):
@@ -40,8 +46,9 @@ class KernelPrior(SensitiveAttack):
     ----------
     b : float
         Bandwidth of the kernel; the smaller, the more the adversary knows.
-    targets : int
-        Approximate number of people to attack; whole classes are drawn at random.
+    targets : int, optional
+        Approximate number of people to attack; whole classes are drawn at random. Defaults to 2,000, fewer for tables
+        of more than 50,000 records, but at least 200.
     on : str, optional
         The sensitive column.
 
@@ -57,7 +64,9 @@ class KernelPrior(SensitiveAttack):
     """
 
     b: Annotated[float, Positive(), "bandwidth of the kernel; the smaller, the more the adversary knows"] = 0.3
-    targets: Annotated[int, AtLeast(1), "approximate number of people to attack"] = 2000
+    targets: Annotated[
+        int | None, AtLeast(1), "approximate number of people to attack; by default 2,000, fewer for large tables"
+    ] = None
 
     name: ClassVar[str] = "kernel-prior"
     knowledge: ClassVar[str] = (
@@ -74,8 +83,7 @@ class KernelPrior(SensitiveAttack):
         column = self.column(view)
         size = column.coded.size
         drawn = self._drawn(view)
-        wanted = np.zeros(view.table.n_sample, dtype=np.bool_)
-        wanted[view.released[drawn]] = True
+        wanted = mask_of(view.released[drawn], view.table.n_sample)
         found = estimate(view.table, column.name, [self.b], wanted)
         prior = found.prior[0]
         quasi, group = found.of_row[view.released[drawn]], view.labels[view.released[drawn]]
@@ -106,10 +114,10 @@ class KernelPrior(SensitiveAttack):
     def _drawn(self, view: View) -> IntArray:
         """Return which released records are in the drawn classes, independent of the order of the original."""
         group = view.labels[view.released]
-        rank = np.empty(view.table.n_rows, dtype=np.int64)
-        rank[view.table.canonical_order] = np.arange(view.table.n_rows)
+        rank = inverted(view.table.canonical_order)
         classes, first = np.unique(group[np.argsort(rank[view.released])], return_index=True)
         classes = classes[np.argsort(first)]
         turn = classes[np.argsort(rng.bits(view.seed, "attacks/kernel-prior", len(classes)), kind="stable")]
-        enough = np.searchsorted(np.cumsum(view.sizes[turn]), self.targets) + 1
+        targets = self.targets or int(np.clip(_WORK // max(len(group), 1), _FEWEST, _MOST))
+        enough = np.searchsorted(np.cumsum(view.sizes[turn]), targets) + 1
         return np.flatnonzero(np.isin(group, turn[:enough]))

@@ -33,7 +33,7 @@ from typing import Annotated, Any, ClassVar, Literal
 import numpy as np
 
 from hushtable import rng
-from hushtable.arrays import AnyArray, FloatArray, IntArray
+from hushtable.arrays import AnyArray, FloatArray, IntArray, scattered
 from hushtable.attacks.base import Attack, AttackResult
 from hushtable.attacks.matching import candidates
 from hushtable.attacks.people import People, outsiders
@@ -152,8 +152,7 @@ class Linkage(Attack):
         mine = [c.codes[view.released].astype(np.int64) for c in view.table.quasi]
         both = [np.concatenate([a, b]) + 1 for a, b in zip(mine, people.codes, strict=True)]
         numbers, _ = number_rows(both, [int(b.max()) + 1 for b in both])
-        of_tuple = np.full(int(numbers.max()) + 1, -1, dtype=np.int64)
-        of_tuple[numbers[: len(view.released)]] = view.labels[view.released]
+        of_tuple = scattered(view.labels[view.released], numbers[: len(view.released)], int(numbers.max()) + 1)
         return people, of_tuple[numbers[len(view.released) :]]
 
     def _classes(self, view: View, people: People) -> tuple[IntArray, IntArray]:

@@ -28,7 +28,7 @@ from typing import Annotated, ClassVar
 import numpy as np
 
 from hushtable import rng
-from hushtable.arrays import BoolArray, FloatArray, IntArray
+from hushtable.arrays import BoolArray, FloatArray, IntArray, inverted, scattered
 from hushtable.attacks.base import AttackResult, SensitiveAttack
 from hushtable.attacks.view import View
 from hushtable.errors import UsageError
@@ -150,9 +150,8 @@ class Minimality(SensitiveAttack):
         large = np.flatnonzero(view.sizes[group] >= 2 * max(least, 1))
         sides = []
         for c in table.quasi:
-            side = np.full(len(rows), -1, dtype=np.int64)
-            side[large] = median_sides(c.codes[rows[large]].astype(np.int64), group[large], view.n_groups)
-            sides.append(side)
+            own = median_sides(c.codes[rows[large]].astype(np.int64), group[large], view.n_groups)
+            sides.append(scattered(own, large, len(rows)))
         cuts = [cut for side in sides if (cut := _cut(side, group, view.n_groups, least)) is not None]
         possible = np.zeros(view.n_groups, dtype=np.bool_)
         for _, _, could in cuts:
@@ -162,16 +161,14 @@ class Minimality(SensitiveAttack):
         inside = np.flatnonzero(possible[group])
         tallies = []
         # members in an order that does not depend on the input's
-        rank = np.empty(table.n_rows, dtype=np.int64)
-        rank[table.canonical_order] = np.arange(table.n_rows)
+        rank = inverted(table.canonical_order)
         order = inside[np.lexsort((rank[rows[inside]], group[inside]))]
         keys = sorted(view.model.histogram_keys())
         reference = table.reference(keys)
         needless = _needless(view)
         for world in range(self.worlds if len(inside) else 0):
             random = rng.bits(view.seed, f"attacks/minimality/{world}", len(order))
-            dealt = np.full(len(rows), -1, dtype=np.int64)
-            dealt[order] = rows[order[np.lexsort((random, group[order]))]]
+            dealt = scattered(rows[order[np.lexsort((random, group[order]))]], order, len(rows))
             refused = possible.copy()
             for members, offsets, could in cuts:
                 stats = table.stats(dealt[members], offsets[:-1], offsets[1:], keys)

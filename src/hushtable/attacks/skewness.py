@@ -18,7 +18,7 @@ from typing import Annotated, ClassVar
 
 import numpy as np
 
-from hushtable.arrays import BoolArray
+from hushtable.arrays import FloatArray
 from hushtable.attacks.base import AttackResult, SensitiveAttack
 from hushtable.attacks.view import View
 from hushtable.models.base import compare
@@ -72,23 +72,13 @@ class Skewness(SensitiveAttack):
         share = np.zeros(column.coded.size)
         share[whole.values] = whole.shares()
 
-        def attacked(histogram: Histogram) -> tuple[BoolArray, int, float]:
+        def ratio(histogram: Histogram) -> FloatArray:
             usual = share[histogram.values]
             # counterfeits may hold values that nobody has
             ratio = np.divide(histogram.shares(), usual, out=np.zeros(len(usual)), where=usual > 0)
-            scarce = compare(usual, "<=", self.rare)
-            hit = scarce & compare(ratio, ">=", self.factor)
-            classes = int(np.count_nonzero(histogram.max(hit.astype(np.int64))))
-            return hit, classes, float(ratio[scarce].max(initial=0.0))
+            return np.where(compare(usual, "<=", self.rare), ratio, -1.0)
 
-        histogram = view.histogram(column)
-        hit, classes, greatest = attacked(histogram)
-        records = int(view.people_of(histogram, column)[hit].sum())
-        targets = len(view.released)
-        counts = {
-            **view.base_counts(),
-            "attacked records": records,
-            "attacked classes": classes,
-            "greatest factor": greatest,
-        }
-        return self.result(targets, records, int(whole.units[attacked(whole)[0]].sum()) / targets, counts)
+        def greatest(histogram: Histogram) -> dict[str, float]:
+            return {"greatest factor": float(ratio(histogram).max(initial=0.0))}
+
+        return self.by_belief(view, ratio, self.factor, {}, greatest)

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from hushtable.arrays import AnyArray, IntArray
+from hushtable.arrays import AnyArray, IntArray, inverted, summed
 from hushtable.kernels.compile import dispatch
 from hushtable.kernels.grouping import number_rows
 
@@ -39,8 +39,7 @@ def collapse_rows(
     """
     if math.prod(max(int(size), 1) for size in sizes) >= 2**62:
         labels, first = number_rows(columns, sizes)
-        units = np.zeros(len(first), dtype=np.int64)
-        np.add.at(units, labels, weights if len(weights) else 1)
+        units = summed(weights if len(weights) else 1, labels, len(first))
         return labels, first, units
     n = len(columns[0])
     keys, first, units = (np.empty(n, dtype=np.int64) for _ in range(3))
@@ -54,9 +53,7 @@ def collapse_rows(
         )
         capacity *= 16
     order = np.argsort(keys[:found])
-    rank = np.empty(found, dtype=np.int64)
-    rank[order] = np.arange(found)
-    return rank[labels], first[order], units[order]
+    return inverted(order)[labels], first[order], units[order]
 
 
 def _collapse_numpy(

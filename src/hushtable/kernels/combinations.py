@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from hushtable.arrays import AnyArray, IntArray
+from hushtable.arrays import AnyArray, IntArray, summed
 from hushtable.kernels.compile import dispatch
 from hushtable.kernels.grouping import number_rows
 
@@ -35,8 +35,7 @@ def shared_units(codes: AnyArray, chosen: Sequence[int], sizes: Sequence[int], u
     spans = [max(int(sizes[j]), 1) for j in chosen]
     if math.prod(spans) > 4 * len(units) + 1024:
         key = number_rows([codes[j] for j in chosen], spans)[0]
-        total = np.zeros(int(key.max(initial=-1)) + 1, dtype=np.int64)
-        np.add.at(total, key, units)
+        total = summed(units, key, int(key.max(initial=-1)) + 1)
         return total[key]
     strides = np.ones(len(spans), dtype=np.int64)
     strides[:-1] = np.cumprod(spans[:0:-1])[::-1]

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from hushtable.arrays import AnyArray, IntArray
+from hushtable.arrays import AnyArray, IntArray, first_places, inverted, joined_ranges, run_starts, summed
 from hushtable.kernels.compile import dispatch
 
 DENSE = 4
@@ -73,8 +73,7 @@ def count_rows(
     spans = [max(int(size), 1) for size in sizes]
     if math.prod(spans) >= 2**62:
         labels, first = number_rows(columns, sizes)
-        counts = np.zeros(len(first), dtype=np.int64)
-        np.add.at(counts, labels, 1 if records is None else records)
+        counts = summed(1 if records is None else records, labels, len(first))
         return [np.asarray(column[first], dtype=np.int64) for column in columns], counts
     distinct, counts = _count_keys(_small_keys(columns, spans), records)
     codes = []
@@ -137,8 +136,7 @@ def _count_keys(key: Any, records: IntArray | None) -> tuple[IntArray, IntArray]
 def _compact(key: IntArray, span: int) -> tuple[IntArray, IntArray]:
     """Renumber keys 0, 1, ... in ascending order of key."""
     if span <= max(len(key) // 2, 1024):
-        first_row = np.full(span, -1, dtype=np.int64)
-        first_row[key[::-1]] = np.arange(len(key) - 1, -1, -1)
+        first_row = first_places(key, span)
         present = first_row >= 0
         rank = np.cumsum(present) - 1
         return rank[key], first_row[present]
@@ -148,14 +146,12 @@ def _compact(key: IntArray, span: int) -> tuple[IntArray, IntArray]:
     if found >= 0:
         first = first[:found]
         order = np.argsort(key[first], kind="stable")
-        rank = np.empty(found, dtype=np.int64)
-        rank[order] = np.arange(found)
+        rank = inverted(order)
         np.take(rank, labels, out=labels)
         return labels, first[order]
     order = np.argsort(key, kind="stable")
     in_order = key[order]
-    new = np.ones(len(key), dtype=np.bool_)
-    new[1:] = in_order[1:] != in_order[:-1]
+    new = run_starts(in_order)
     labels[order] = np.cumsum(new) - 1
     return labels, order[new]
 
@@ -166,9 +162,7 @@ def _number_numpy(key: Any, labels: Any, first: Any) -> int:
     if len(start) > len(first):
         return -1
     order = np.argsort(start, kind="stable")
-    rank = np.empty(len(start), dtype=np.int64)
-    rank[order] = np.arange(len(start))
-    labels[:] = rank[inverse]
+    labels[:] = inverted(order)[inverse]
     first[: len(start)] = start[order]
     return len(start)
 
@@ -268,14 +262,12 @@ def histogram(
 def _histogram_numpy(rows: Any, starts: Any, ends: Any, codes: Any, units: Any, n_values: Any) -> tuple[Any, Any, Any]:
     lengths = ends - starts
     group = np.repeat(np.arange(len(starts)), lengths)
-    position = np.repeat(starts - np.cumsum(lengths) + lengths, lengths) + np.arange(len(group))
-    row = rows[position]
+    row = rows[joined_ranges(starts, lengths)]
     weight = units[row] if len(units) else np.ones(len(row), dtype=np.int64)
     keep = weight > 0
     key = group[keep] * np.int64(n_values) + codes[row[keep]].astype(np.int64)
     present, inverse = np.unique(key, return_inverse=True)
-    counts = np.zeros(len(present), dtype=np.int64)
-    np.add.at(counts, inverse, weight[keep])
+    counts = summed(weight[keep], inverse, len(present))
     owner = present // n_values
     offsets = np.searchsorted(owner, np.arange(len(starts) + 1)).astype(np.int64)
     return offsets, (present % n_values).astype(np.int64), counts

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from hushtable.arrays import BoolArray, FloatArray, IntArray
+from hushtable.arrays import BoolArray, FloatArray, IntArray, inverted
 from hushtable.kernels.compile import compiled
 from hushtable.kernels.metric import Metric
 
@@ -63,12 +63,10 @@ def build(points: FloatArray, metric: Metric) -> Tree:
     ids = np.arange(n, dtype=np.int64)
     begin, alive = np.zeros(nodes, dtype=np.int64), np.zeros(nodes, dtype=np.int64)
     compiled(_order)(points, ids, metric, begin, alive, (nodes - 1) // 2)
-    place = np.empty(n, dtype=np.int64)
-    place[ids] = np.arange(n)
     tree = Tree(
         points=np.ascontiguousarray(points[ids]),
         ids=ids,
-        place=place,
+        place=inverted(ids),
         leaf=np.empty(n, dtype=np.int64),
         begin=begin,
         alive=alive,

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from hushtable.arrays import BoolArray, IntArray
+from hushtable.arrays import BoolArray, IntArray, mask_of
 from hushtable.kernels.compile import dispatch
 
 
@@ -76,9 +76,7 @@ def _separate_numpy(low: Any, high: Any, sizes: Any, orders: Any) -> Any:
         ends = np.array([reach[j, at], first[j, at]])
         ceilings[left, j] = ends
         floors[right, j] = ends
-        side = np.zeros(n, dtype=np.bool_)
-        side[left] = True
-        lower = side[own]
+        lower = mask_of(left, n)[own]
         stack.append(own[~lower].reshape(d, -1))
         stack.append(own[lower].reshape(d, -1))
     return floors, ceilings, alone

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from hushtable.arrays import AnyArray, IntArray
+from hushtable.arrays import AnyArray, IntArray, summed
 from hushtable.kernels.compile import dispatch
 from hushtable.kernels.grouping import number_rows
 
@@ -130,8 +130,7 @@ def _crowd_numpy(
             continue
         lifted = lut[entry[cheap]]
         inverse, first = number_rows(list(lifted.T), (lifted.max(axis=0) + 1).tolist())
-        total = np.zeros(len(first), dtype=np.int64)
-        np.add.at(total, inverse, units[cheap])
+        total = summed(units[cheap], inverse, len(first))
         mark = np.zeros(len(first), dtype=np.uint64)
         np.add.at(mark, inverse, marks[cheap])
         large = np.flatnonzero((total >= minimum) & ~np.isin(mark, known))

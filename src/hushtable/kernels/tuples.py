@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from hushtable.arrays import AnyArray, IntArray
+from hushtable.arrays import AnyArray, IntArray, inverted
 from hushtable.kernels.compile import dispatch
 from hushtable.kernels.packing import block_offsets
 
@@ -165,9 +165,7 @@ def _group_numpy(
             rest //= leaves[j]
     _, start, inverse = np.unique(key, return_index=True, return_inverse=True)
     order = np.argsort(start, kind="stable")
-    rank = np.empty(len(start), dtype=np.int64)
-    rank[order] = np.arange(len(start))
-    group[:] = rank[inverse]
+    group[:] = inverted(order)[inverse]
     n = len(start)
     sizes[:n] = 0
     np.add.at(sizes, group, units)

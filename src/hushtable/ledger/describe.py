@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from hushtable.arrays import IntArray
+from hushtable.arrays import IntArray, summed
 from hushtable.errors import DataError, UsageError
 from hushtable.io.canonical import table_digest
 from hushtable.io.dictionaries import encode, to_codes
@@ -281,8 +281,7 @@ def joint(codes: IntArray, units: IntArray) -> dict[str, Any]:
     {'entry_class': [0], 'entry_values': [[1]], 'entry_units': [2], 'entry_rows': [2]}
     """
     numbers, first = numbered(codes)
-    total = np.zeros(len(first), dtype=np.int64)
-    np.add.at(total, numbers, units)
+    total = summed(units, numbers, len(first))
     keep, rows = total > 0, np.bincount(numbers, minlength=len(total)).astype(np.int64)
     held = codes[first[keep]]
     return {

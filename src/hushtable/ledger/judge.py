@@ -29,7 +29,7 @@ from functools import cached_property
 
 import numpy as np
 
-from hushtable.arrays import BoolArray, FloatArray, IntArray
+from hushtable.arrays import BoolArray, FloatArray, IntArray, mask_of, places_among
 from hushtable.errors import IncompatibleError
 from hushtable.ledger.describe import Described
 from hushtable.ledger.entry import Entry
@@ -355,9 +355,8 @@ class _Question:
         code, known, n = np.zeros(len(left.values), dtype=np.int64), np.ones(len(left.values), dtype=np.bool_), 1
         for j, name in enumerate(self.key):
             values = entry.values[entry.columns.index(name)]
-            place = np.full(len(history.numbers[name]), -1, dtype=np.int64)
-            place[[history.numbers[name][v] for v in values]] = np.arange(len(values))
-            mine = place[left.values[:, j]]
+            numbers = history.numbers[name]
+            mine = places_among([numbers[v] for v in values], len(numbers))[left.values[:, j]]
             known &= mine >= 0
             code, n = code * len(values) + mine, n * len(values)
         hist = left.average.take(some).relabel(np.where(known, code, n + np.cumsum(~known) - 1))
@@ -381,9 +380,7 @@ class _Question:
 
     def _records(self, left: _Left, kinds: BoolArray) -> BoolArray:
         """Return which records are of some kinds."""
-        out = np.zeros(len(self.case.history.traces.person), dtype=np.bool_)
-        out[left.kinds.record[kinds[left.kinds.kind]]] = True
-        return out
+        return mask_of(left.kinds.record[kinds[left.kinds.kind]], len(self.case.history.traces.person))
 
     def _worst(self, score: FloatArray) -> float:
         return float(score.min() if self.member.sense == ">=" else score.max())

@@ -20,7 +20,7 @@ from functools import cached_property
 
 import numpy as np
 
-from hushtable.arrays import BoolArray, IntArray
+from hushtable.arrays import BoolArray, IntArray, places_among
 from hushtable.ledger.entry import Entry
 from hushtable.ledger.trace import Traces, numbered, trace
 from hushtable.table.stats import Histogram, Key
@@ -279,9 +279,7 @@ class _Coded:
         """Return the shared codes of combinations; -1 for those that no release with all columns has."""
         n = len(self.values)
         both, first = numbered(np.concatenate([self.values, own]))
-        code = np.full(len(first), -1, dtype=np.int64)
-        code[both[:n]] = np.arange(n)
-        return code[both[n:]]
+        return places_among(both[:n], len(first))[both[n:]]
 
     def widest(self, place: IntArray, key: int) -> IntArray:
         """Return the number of different values of the key in the richest class of each kind."""

@@ -80,7 +80,8 @@ def opened(entries: Sequence[Entry], key: LedgerKey) -> list[Promise]:
     for e, entry in enumerate(entries):
         if entry.sealed:
             data = json.loads(zlib.decompress(key.unseal(entry.sealed)))
-            reference = Reference(data["units"], data["unit"], {a.key: a for a in map(_attribute, data["attributes"])})
+            columns = map(Attribute.from_lists, data["attributes"])
+            reference = Reference(data["units"], data["unit"], {a.key: a for a in columns})
             name, model = entry.name or f"release {e + 1}", _model(data["models"])
             found.append(Promise(e, name, model, reference, data["called"], data["ignores_case"]))
     return found
@@ -92,14 +93,3 @@ def _model(given: Sequence[tuple[str, Mapping[str, Any]]]) -> AllOf:
     except HushtableError as error:
         error.add_note("An earlier release in the ledger promised this model.")
         raise
-
-
-def _attribute(data: Mapping[str, Any]) -> Attribute:
-    """Return a column of a promise's table from the output of ``sealed``: its fields, arrays as lists."""
-    arrays = {"units": np.int64, "numbers": np.float64, "categories": np.int64}
-    made = {name: np.array(data[name], dtype=kind) for name, kind in arrays.items() if data[name] is not None}
-    return Attribute(**{
-        **data, **made, "key": tuple(data["key"]), "labels": tuple(data["labels"]),
-        "levels": tuple(np.array(level, dtype=np.int64) for level in data["levels"]),
-        "level_labels": tuple(map(tuple, data["level_labels"])),
-    })  # fmt: skip

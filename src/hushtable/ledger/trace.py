@@ -17,7 +17,7 @@ from functools import cached_property
 
 import numpy as np
 
-from hushtable.arrays import AnyArray, IntArray
+from hushtable.arrays import AnyArray, IntArray, inverted, run_places
 from hushtable.kernels.grouping import number_rows
 from hushtable.ledger.entry import Entry
 
@@ -155,6 +155,4 @@ def _labelled(columns: Sequence[AnyArray]) -> IntArray:
 def _turns(label: IntArray) -> IntArray:
     """Number the rows that have the same label: 0, 1, ..."""
     order = np.argsort(label, kind="stable")
-    turn = np.empty(len(order), dtype=np.int64)
-    turn[order] = np.arange(len(order)) - np.searchsorted(label[order], label[order])
-    return turn
+    return run_places(label[order])[inverted(order)]

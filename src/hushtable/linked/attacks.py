@@ -24,7 +24,7 @@ import pyarrow as pa
 
 from hushtable import rng
 from hushtable.algorithms.base import Recoding
-from hushtable.arrays import AnyArray, BoolArray, FloatArray, IntArray
+from hushtable.arrays import AnyArray, BoolArray, FloatArray, IntArray, inverted, places_among
 from hushtable.attacks.base import AttackResult
 from hushtable.errors import UsageError, did_you_mean
 from hushtable.hierarchy.spans import Span
@@ -145,9 +145,7 @@ class _View:
     @cached_property
     def row_of(self) -> IntArray:
         """The published row of each original person."""
-        found = np.empty(self.inside.links.people.num_rows, dtype=np.int64)
-        found[self.release.origin[self.policy.people]] = np.arange(len(found))
-        return found
+        return inverted(self.release.origin[self.policy.people])
 
     @cached_property
     def classes(self) -> IntArray:
@@ -180,8 +178,7 @@ class _View:
     def hits(self, known: _Known, events: Sequence[Event], label: int, *, everything: bool = False) -> IntArray:
         """Return how many of the given events each person of a class has."""
         mine = self.members[label]
-        place = np.full(len(self.classes), -1, dtype=np.int64)
-        place[mine] = np.arange(len(mine))
+        place = places_among(mine, len(self.classes))
         total = np.zeros(len(mine), dtype=np.int64)
         asked = Counter((name, known.of_event(name, row, everything=everything)) for name, row in events)
         for (name, cells), times in asked.items():

@@ -11,29 +11,19 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from hushtable.arrays import AnyArray, BoolArray, IntArray
+from hushtable.arrays import AnyArray, BoolArray, IntArray, joined_ranges, run_places, run_starts
+from hushtable.kernels.grouping import number_rows
 
 
-def joint_codes(columns: Sequence[AnyArray], *, compact: bool = True) -> IntArray:
+def joint_codes(columns: Sequence[AnyArray]) -> IntArray:
     """Return one number per row, equal for equal rows of codes, in the order of the codes.
-
-    Exact: numbers are packed, and renumbered if they would not fit into 64 bits.
 
     Examples
     --------
     >>> joint_codes([np.array([5, 0, 5]), np.array([1, 9, 1])]).tolist()
     [1, 0, 1]
     """
-    found = np.asarray(columns[0], dtype=np.int64)
-    space = int(found.max(initial=-1)) + 1
-    for column in columns[1:]:
-        size = int(column.max(initial=-1)) + 1
-        if space * max(size, 1) >= 2**62:
-            values, found = np.unique(found, return_inverse=True)
-            space = len(values)
-        found = found * size + column
-        space *= max(size, 1)
-    return np.unique(found, return_inverse=True)[1].astype(np.int64) if compact else found
+    return number_rows(columns, [int(column.max(initial=-1)) + 1 for column in columns])[0]
 
 
 @dataclass(frozen=True)
@@ -59,8 +49,7 @@ class Lists:
     def of_each(self, owners: IntArray) -> tuple[IntArray, IntArray]:
         """Return the positions in ``owners``, and the values, of all numbers of these owners."""
         lengths = np.diff(self.offsets)[owners]
-        ends = np.cumsum(lengths)
-        place = np.repeat(self.offsets[:-1][owners] - ends + lengths, lengths) + np.arange(ends[-1] if len(ends) else 0)
+        place = joined_ranges(self.offsets[:-1][owners], lengths)
         return np.repeat(np.arange(len(owners), dtype=np.int64), lengths), self.values[place]
 
 
@@ -165,16 +154,9 @@ class Events:
 
     def support(self) -> IntArray:
         """Return how many people have each item."""
-        person = self.person
-        new = np.ones(len(person), dtype=np.bool_)
-        new[1:] = (person[1:] != person[:-1]) | (self.item[1:] != self.item[:-1])
+        new = run_starts(self.person, self.item)
         return np.bincount(self.item[new], minlength=int(self.item.max(initial=-1)) + 1).astype(np.int64)
 
 
 def _copies(person: IntArray, item: IntArray, nested: bool) -> IntArray:
-    if nested:
-        return np.zeros(len(person), dtype=np.int64)
-    place = np.arange(len(person), dtype=np.int64)
-    new = np.ones(len(person), dtype=np.bool_)
-    new[1:] = (person[1:] != person[:-1]) | (item[1:] != item[:-1])
-    return place - np.maximum.accumulate(np.where(new, place, 0))
+    return np.zeros(len(person), dtype=np.int64) if nested else run_places(person, item)

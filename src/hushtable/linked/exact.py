@@ -11,8 +11,8 @@ optimal.
 from __future__ import annotations
 
 import heapq
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
 from itertools import count
 
 import numpy as np
@@ -20,24 +20,19 @@ import numpy as np
 from hushtable.arrays import AnyArray, BoolArray, FloatArray, IntArray
 from hushtable.errors import NotFound
 from hushtable.linked.events import joint_codes
-from hushtable.linked.greedy import LinkedOutcome
-from hushtable.linked.links import Links
-from hushtable.linked.recoding import EventColumn, RecodedEvents
+from hushtable.linked.recoding import LinkedProblem, RecodedEvents
 from hushtable.linked.settle import part_of
 
 MOST_STATES = 20_000
 """Number of choices that are examined before giving up."""
 
 
-def least_loss(
-    links: Links, columns: Mapping[str, Sequence[EventColumn]], classes: IntArray, lots: IntArray
-) -> LinkedOutcome:
+def least_loss(problem: LinkedProblem, lots: IntArray) -> RecodedEvents:
     """Generalize and drop events with the least loss so that the promise holds, in given classes of people.
 
     Parameters
     ----------
-    links, columns, classes
-        As for ``recode_events``.
+    problem : LinkedProblem
     lots : int64 array
         A secret number for each event. They break ties: with models of sensitive values, nobody may be able to predict
         the choice.
@@ -47,8 +42,8 @@ def least_loss(
     NotFound
         If the tables are too large to try, or more events would be suppressed than the policy allows.
     """
-    values = _Values.of(links, columns, classes)
-    search = _Search(links, columns, classes, values, lots)
+    links, classes, values = problem.links, problem.classes, _Values.of(problem)
+    search = _Search(problem, values, lots)
     # classes are independent, unless values are compared with those of all people or suppression is limited
     apart = range(int(classes.max()) + 1) if not links.policy.model().histogram_keys() else ()
     start = np.zeros(len(values.top), dtype=np.int8), np.zeros(links.n_events, dtype=np.bool_)
@@ -56,10 +51,9 @@ def least_loss(
     for one in apart:
         found = search.best(found, classes == one)
     allowed = links.policy.suppression * links.n_events
-    if not apart or search.recoded(*found)[1].sum() > allowed:
+    if not apart or search.recoded(*found).dropped.sum() > allowed:
         found = search.best(start, np.ones(len(classes), dtype=np.bool_), allowed)
-    recoded, dropped = search.recoded(*found)
-    return LinkedOutcome(recoded, dropped)
+    return search.recoded(*found)
 
 
 @dataclass(frozen=True)
@@ -81,14 +75,14 @@ class _Values:
     label: IntArray
 
     @classmethod
-    def of(cls, links: Links, columns: Mapping[str, Sequence[EventColumn]], classes: IntArray) -> _Values:
+    def of(cls, problem: LinkedProblem) -> _Values:
         found: dict[str, list[IntArray]] = {}
         top: list[int] = []
         label: list[int] = []
-        for name, own in columns.items():
+        for name, own in problem.columns.items():
             found[name] = []
             for column in own:
-                mine = classes[links.person[name]]
+                mine = problem.classes[problem.links.person[name]]
                 number = joint_codes([mine, column.column.codes.astype(np.int64)]) + len(top)
                 shared = np.zeros(int(number.max()) + 1 - len(top), dtype=np.int64)
                 shared[number - len(top)] = mine
@@ -100,17 +94,15 @@ class _Values:
 
 @dataclass(frozen=True)
 class _Search:
-    links: Links
-    columns: Mapping[str, Sequence[EventColumn]]
-    classes: IntArray
+    problem: LinkedProblem
     values: _Values
     lots: IntArray
 
-    def recoded(self, levels: AnyArray, dropped: BoolArray) -> tuple[RecodedEvents, BoolArray]:
+    def recoded(self, levels: AnyArray, dropped: BoolArray) -> RecodedEvents:
         """Return the events at these levels, and all dropped events: one at the top of all columns says nothing."""
         of_event = {name: [levels[one] for one in own] for name, own in self.values.of_event.items()}
-        recoded = RecodedEvents.at(self.links, self.columns, of_event)
-        return recoded, ~self.links.alive(dropped | recoded.dropped)
+        recoded = RecodedEvents.at(self.problem, of_event)
+        return replace(recoded, dropped=~self.problem.links.alive(dropped | recoded.dropped))
 
     def best(
         self, start: tuple[AnyArray, BoolArray], people: BoolArray, most: float = np.inf
@@ -121,11 +113,12 @@ class _Search:
         seen: set[bytes] = set()
 
         def push(levels: AnyArray, dropped: BoolArray) -> None:
-            recoded, gone = self.recoded(levels, dropped)
+            recoded = self.recoded(levels, dropped)
+            gone = recoded.dropped
             key = levels.tobytes() + gone.tobytes()
             if key not in seen and gone.sum() <= most:
                 seen.add(key)
-                heapq.heappush(queue, (self._lost(recoded, gone), next(number), levels, gone))
+                heapq.heappush(queue, (self._lost(recoded), next(number), levels, gone))
 
         push(*start)
         while queue:
@@ -144,7 +137,8 @@ class _Search:
                     push(levels, more)
             if len(seen) > MOST_STATES:
                 raise NotFound(
-                    f"{self.links.n_events} events are too many to try all choices.", hint="Write 'algorithm: greedy'."
+                    f"{self.problem.links.n_events} events are too many to try all choices.",
+                    hint="Write 'algorithm: greedy'.",
                 )
         raise NotFound(
             "No choice of levels and suppressed events keeps the promise within the policy's 'suppression'.",
@@ -154,37 +148,35 @@ class _Search:
     @property
     def _costs(self) -> FloatArray:
         """The cost of dropping each event, by the weights of the tables."""
-        links = self.links
+        links = self.problem.links
         found = np.zeros(links.n_events)
         for name in links.quasi:
-            rows = links.tables[name].num_rows
-            found[links.offsets[name] :][:rows] = links.policy.tables[name].weight / max(rows, 1)
+            found[links.part(name)] = links.policy.tables[name].weight / max(links.tables[name].num_rows, 1)
         return found
 
-    def _lost(self, recoded: RecodedEvents, dropped: BoolArray) -> float:
+    def _lost(self, recoded: RecodedEvents) -> float:
         # the same steps in another order must not differ by rounding
-        return round(float(self._costs @ np.where(dropped, 1.0, recoded.loss)), 12)
+        return round(float(self._costs @ np.where(recoded.dropped, 1.0, recoded.loss)), 12)
 
     def _steps(self, levels: AnyArray, events: IntArray, labels: IntArray) -> Iterator[tuple[int, int]]:
         """Yield values to raise and events to drop, in an order that depends on the secret."""
         raised = np.flatnonzero(np.isin(self.values.label, labels) & (levels < self.values.top))
         own = np.full(len(self.values.top), np.iinfo(np.int64).max)
         for name, numbers in self.values.of_event.items():
-            mine = self.lots[self.links.offsets[name] :][: self.links.tables[name].num_rows]
             for one in numbers:
-                np.minimum.at(own, one, mine)
+                np.minimum.at(own, one, self.lots[self.problem.links.part(name)])
         steps = [(int(own[v]), 0, int(v)) for v in raised] + [(int(self.lots[e]), 1, int(e)) for e in events]
         for _, drop, what in sorted(steps):
             yield (-1, what) if drop else (what, -1)
 
     def _failing(self, levels: AnyArray, dropped: BoolArray, people: BoolArray) -> tuple[IntArray, IntArray] | None:
         """Return a failing combination's events, of all who match it, and its classes; None if none fails."""
-        recoded, _ = self.recoded(levels, dropped)
-        nodes, events, promise = part_of(self.links, self.classes, recoded.cells, ~dropped)
+        classes = self.problem.classes
+        nodes, events, promise = part_of(self.problem, self.recoded(levels, dropped).cells, ~dropped)
         mine = people[events.people]
         _, good = promise.judge_classes(events)
         bad = mine & ~good[events.classes]
-        everybody = nodes[events.source[mine[events.person]]], np.unique(self.classes[people])
+        everybody = nodes[events.source[mine[events.person]]], np.unique(classes[people])
         if bad.any():
             # people with unique events in tables that are known completely: drop any of their events, or of those who
             # could become equal to them
@@ -201,7 +193,7 @@ class _Search:
             first = rows[np.lexsort(lots.T[::-1])[0]]
             person = events.person
             same = rows[(events.item[rows] == events.item[first]).all(axis=1)]
-            label = self.classes[events.people[person[first[:1]]]]
+            label = classes[events.people[person[first[:1]]]]
             matching = np.isin(events.item, events.item[first]) & np.isin(person, person[same[:, 0]])
             # with sensitive values of people, those of one class are compared with all
             return nodes[events.source[matching]], label

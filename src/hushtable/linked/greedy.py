@@ -15,17 +15,15 @@ PKDD 2013.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 
 import numpy as np
 
-from hushtable.arrays import BoolArray, FloatArray, IntArray
+from hushtable.arrays import mask_of
 from hushtable.errors import NotFound
-from hushtable.linked.links import Links
-from hushtable.linked.recoding import EventColumn, Levels, RecodedEvents
+from hushtable.linked.recoding import EventColumn, Levels, LinkedProblem, RecodedEvents
 from hushtable.linked.settle import settle
-from hushtable.table.coins import Coins
 
 SAMPLE = 4_000
 """Number of people in the sample of classes."""
@@ -37,62 +35,25 @@ ROUNDS = 1
 """Rounds of counting combinations when choices are compared."""
 
 
-@dataclass(frozen=True)
-class LinkedOutcome:
-    """Generalized events, and which of them are dropped."""
-
-    recoded: RecodedEvents
-    dropped: BoolArray
-
-    def loss(self, links: Links) -> float:
-        """Return the loss, by the weights of the tables: 0 is none, 1 is everything."""
-        return event_loss(links, np.where(self.dropped, 1.0, self.recoded.loss))
-
-
-def event_loss(links: Links, loss: FloatArray) -> float:
-    """Return the mean loss of each table's events, averaged by the weights of the tables."""
-    total = weights = 0.0
-    for name in links.quasi:
-        rows = links.tables[name].num_rows
-        if rows:
-            weight = links.policy.tables[name].weight
-            total += weight * float(loss[links.offsets[name] :][:rows].mean())
-            weights += weight
-    return total / weights if weights else 0.0
-
-
-def recode_events(
-    links: Links,
-    columns: Mapping[str, Sequence[EventColumn]],
-    classes: IntArray,
-    chosen: Levels,
-    coins: Coins,
-    rounds: int | None = None,
-) -> LinkedOutcome:
+def recode_events(problem: LinkedProblem, chosen: Levels, rounds: int | None = None) -> RecodedEvents:
     """Generalize events as chosen, and drop those that still identify someone; with ``rounds``, most of them."""
-    recoded = RecodedEvents.of(links, columns, classes, chosen)
-    return LinkedOutcome(recoded, settle(links, classes, recoded.cells, recoded.dropped, coins, rounds))
+    recoded = RecodedEvents.of(problem, chosen)
+    return replace(recoded, dropped=settle(problem, recoded, rounds))
 
 
-def choose_levels(
-    links: Links,
-    columns: Mapping[str, Sequence[EventColumn]],
-    classes: IntArray,
-    start: Levels,
-    coins: Coins,
-) -> tuple[Levels, float]:
+def choose_levels(problem: LinkedProblem, start: Levels) -> tuple[Levels, float]:
     """Return the choice with the least loss on a sample of classes, and its loss.
 
     Hill climbing from ``start``: takes every step that helps, until none does.
     """
-    part, own, label = _sample(links, columns, classes, coins)
+    sample = _sample(problem)
     known: dict[tuple[object, ...], float] = {}
 
     def loss(levels: Levels) -> float:
         key = (levels.enough, *sorted(levels.floors.items()))
         if key not in known:
             try:
-                known[key] = recode_events(part, own, label, levels, coins, ROUNDS).loss(part)
+                known[key] = recode_events(sample, levels, ROUNDS).mean_loss(sample.links)
             except NotFound:
                 known[key] = np.inf
         return known[key]
@@ -100,7 +61,7 @@ def choose_levels(
     best, least, better = start, loss(start), True
     while better:
         better = False
-        for move in _moves(columns):
+        for move in _moves(problem.columns):
             # a step that helped is tried again
             while len(known) < TRIES and (step := move(best)) is not None and loss(step) < least:
                 best, least, better = step, loss(step), True
@@ -122,18 +83,16 @@ def _moved(key: tuple[str, str], by: int, height: int, levels: Levels) -> Levels
     return replace(levels, floors={**levels.floors, key: floor}) if 0 <= floor <= height else None
 
 
-def _sample(
-    links: Links, columns: Mapping[str, Sequence[EventColumn]], classes: IntArray, coins: Coins
-) -> tuple[Links, dict[str, list[EventColumn]], IntArray]:
+def _sample(problem: LinkedProblem) -> LinkedProblem:
     """Return some whole classes, with their people and events."""
+    links, classes = problem.links, problem.classes
     sizes = np.bincount(classes)
-    order = np.argsort(coins.words("sample of classes", len(sizes)), kind="stable")
+    order = np.argsort(problem.coins.words("sample of classes", len(sizes)), kind="stable")
     before = np.cumsum(sizes[order]) - sizes[order]
-    chosen = np.zeros(len(sizes), dtype=np.bool_)
-    chosen[order[before < SAMPLE]] = True
-    people = chosen[classes]
+    people = mask_of(order[before < SAMPLE], len(sizes))[classes]
     if people.all():
-        return links, {name: list(own) for name, own in columns.items()}, classes
+        return problem
     everything = np.ones(links.n_events, dtype=np.bool_)
-    own = {name: [c.only(people[links.person[name]]) for c in given] for name, given in columns.items()}
-    return links.only(everything, people), own, np.unique(classes[people], return_inverse=True)[1].astype(np.int64)
+    own = {name: [c.only(people[links.person[name]]) for c in given] for name, given in problem.columns.items()}
+    label = np.unique(classes[people], return_inverse=True)[1].astype(np.int64)
+    return replace(problem, links=links.only(everything, people), columns=own, classes=label)

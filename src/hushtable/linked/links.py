@@ -12,7 +12,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from hushtable.arrays import BoolArray, IntArray
+from hushtable.arrays import BoolArray, IntArray, places_among
 from hushtable.errors import DataError, HierarchyError, PolicyError
 from hushtable.io.dictionaries import encode, to_codes, value_ranks
 from hushtable.io.text import to_labels
@@ -61,6 +61,10 @@ class Links:
         ends = np.cumsum([0, *(self.tables[name].num_rows for name in self.policy.events)]).tolist()
         return dict(zip([*self.policy.events, ""], ends, strict=True))
 
+    def part(self, name: str) -> slice:
+        """Return the places of one table's events among those of all tables."""
+        return slice(self.offsets[name], self.offsets[name] + self.tables[name].num_rows)
+
     @property
     def n_events(self) -> int:
         """Number of events."""
@@ -106,8 +110,7 @@ class Links:
         for name in self.policy.events:
             above = str(self.policy.tables[name].of)
             if above != self.policy.people:
-                mine = slice(self.offsets[name], self.offsets[name] + self.tables[name].num_rows)
-                left[mine] &= left[self.offsets[above] + self.owner[name]]
+                left[self.part(name)] &= left[self.offsets[above] + self.owner[name]]
         return left
 
     def only(self, events: BoolArray, people: BoolArray | None = None) -> Links:
@@ -117,8 +120,7 @@ class Links:
         owner = {}
         for name in self.policy.events:
             above = str(self.policy.tables[name].of)
-            mine = events[self.offsets[name] : self.offsets[name] + self.tables[name].num_rows]
-            kept[name] = mine & kept[above][self.owner[name]]
+            kept[name] = events[self.part(name)] & kept[above][self.owner[name]]
             tables[name] = self.tables[name].filter(pa.array(kept[name]))
             owner[name] = (np.cumsum(kept[above]) - 1)[self.owner[name][kept[name]]]
         return Links(self.policy, tables, owner)
@@ -278,9 +280,7 @@ def _matched(name: str, above: str, columns: Sequence[pa.ChunkedArray], keys: Se
         chunks = [pc.cast(part, pa.large_string()) for column in (one, other) for part in _text(column).chunks]
         both.append(pa.chunked_array(chunks, pa.large_string()))
     codes, _ = _codes(both)
-    row = np.full(int(codes.max(initial=0)) + 1, -1, dtype=np.int64)
-    row[codes[:n]] = np.arange(n)
-    found = row[codes[n:]]
+    found = places_among(codes[:n], int(codes.max(initial=0)) + 1)[codes[n:]]
     orphans = int(np.count_nonzero(found < 0))
     if orphans:
         raise DataError(f"{_rows(orphans, name, 'belongs', 'belong')} to no row of {above!r}.", code="orphans",

@@ -23,11 +23,10 @@ from typing import Any
 
 import numpy as np
 
-from hushtable.arrays import AnyArray, BoolArray, IntArray
+from hushtable.arrays import AnyArray, BoolArray, IntArray, run_starts, scattered
 from hushtable.errors import UsageError
 from hushtable.kernels.subsets import EventRows, count_subsets, fill_subsets, judge_crowds
 from hushtable.linked.events import Events, Lists, joint_codes
-from hushtable.models.base import PrivacyModel
 from hushtable.models.compose import AllOf
 from hushtable.parallel import each
 from hushtable.release.verify import Evidence
@@ -146,7 +145,7 @@ class LinkedPromise:
         base = int(items.max()) - low + 1
         if not self.sensitive and not events.nested and base ** rows.shape[1] < 2**62:
             keys = _packed((items - low).T, base)
-            groups, sizes = _counted(keys)
+            groups, sizes = np.unique(keys, return_counts=True)
             good = self.model.satisfied(GroupStats(sizes), self.reference)
             bad = groups[~good]
             failing = np.zeros(len(keys), dtype=np.bool_)
@@ -158,7 +157,8 @@ class LinkedPromise:
         ids, person = combination_ids(events, rows)
         where = np.unique(ids, return_index=True)[1]
         sizes, good = self._judge(ids, person, len(where))
-        good &= self._judge_events(events, rows.T.ravel(), np.tile(ids, rows.shape[1]), len(where))
+        for i, stats, combination in self._event_stats(events, rows, ids):
+            good[combination[~self.model.members[i].satisfied(stats, self.reference)]] = False
         return self._summed(rows[~good[ids]], sizes, good, events.table[rows[where]].T)
 
     def _summed(self, failing: IntArray, sizes: IntArray, good: BoolArray, tables: Iterable[AnyArray]) -> Found:
@@ -172,23 +172,21 @@ class LinkedPromise:
 
     def _judge(self, ids: IntArray, person: IntArray, n: int) -> tuple[IntArray, BoolArray]:
         """Return how many people are in each group, and whether the group satisfies every model."""
-        count = int(person.max(initial=0)) + 1
-        pairs = np.unique(ids * count + person)
-        ids, person = pairs // count, pairs % count
+        ids, person = people_once(ids, person)
         sizes = np.bincount(ids, minlength=n).astype(np.int64)
         good = np.ones(n, dtype=np.bool_)
-        for member, stats in self._stats(ids, person, sizes):
-            good &= member.satisfied(stats, self.reference)
+        for i, stats in self._stats(ids, person, sizes):
+            good &= self.model.members[i].satisfied(stats, self.reference)
         return sizes, good
 
-    def _stats(self, ids: IntArray, person: IntArray, sizes: IntArray) -> Iterator[tuple[PrivacyModel, GroupStats]]:
-        """Yield every model with the groups it judges, in which each person counts once."""
-        for member in self.model.members:
+    def _stats(self, ids: IntArray, person: IntArray, sizes: IntArray) -> Iterator[tuple[int, GroupStats]]:
+        """Yield the models' numbers with the groups that each judges, in which each person counts once."""
+        for i, member in enumerate(self.model.members):
             stats = GroupStats(sizes)
             for key in member.histogram_keys():
                 place, values = self.sensitive[key].of_person.of_each(person)
                 stats = GroupStats(sizes, histograms={key: _votes(ids[place], person[place], values, len(sizes))})
-            yield member, stats
+            yield i, stats
 
     def rows(self, events: Events) -> Iterator[IntArray]:
         """Yield the events of all combinations, in pieces: each with all people who have them."""
@@ -202,73 +200,46 @@ class LinkedPromise:
 
     def evidence(self, events: Events) -> tuple[Evidence, ...]:
         """Return what every model achieves for the worst combination, and how many violate it."""
-        worst: dict[int, list[float]] = {i: [] for i in range(len(self.model.members))}
-        violations = [0] * len(self.model.members)
+        members = self.model.members
+        worst: dict[int, list[float]] = {i: [] for i in range(len(members))}
+        violations = [0] * len(members)
 
-        def note(which: int, member: PrivacyModel, stats: GroupStats) -> None:
-            worst[which].append(member.achieved(stats, self.reference))
-            violations[which] += int(np.count_nonzero(~member.satisfied(stats, self.reference)))
+        def note(which: int, stats: GroupStats, *_: IntArray) -> None:
+            worst[which].append(members[which].achieved(stats, self.reference))
+            violations[which] += int(np.count_nonzero(~members[which].satisfied(stats, self.reference)))
 
-        everybody = np.arange(len(events.classes), dtype=np.int64)
-        for i, found in enumerate(self._stats(events.classes, everybody, np.bincount(events.classes).astype(np.int64))):
-            note(i, *found)
+        def note_people(ids: IntArray, person: IntArray) -> None:
+            for found in self._stats(ids, person, np.bincount(ids).astype(np.int64)):
+                note(*found)
+
+        note_people(events.classes, np.arange(len(events.classes), dtype=np.int64))
         for rows in self.rows(events):
-            self._note(events, rows, note)
+            ids, person = combination_ids(events, rows)
+            note_people(*people_once(ids, person))
+            for seen in self._event_stats(events, rows, ids):
+                note(*seen)
         return tuple(
             Evidence(member.name, member.public_values(), member.sense, float(member.bound),
                      (min if member.sense == ">=" else max)(worst[i]), violations[i])
-            for i, member in enumerate(self.model.members)
+            for i, member in enumerate(members)
         )  # fmt: skip
 
-    def _note(self, events: Events, rows: IntArray, note: Callable[[int, PrivacyModel, GroupStats], None]) -> None:
-        """Evaluate every model on some combinations."""
-        ids, person = combination_ids(events, rows)
-        count = int(person.max()) + 1
-        pairs = np.unique(ids * count + person)
-        for i, found in enumerate(self._stats(pairs // count, pairs % count, np.bincount(pairs // count))):
-            note(i, *found)
+    def _event_stats(self, events: Events, rows: IntArray, ids: IntArray) -> Iterator[tuple[int, GroupStats, IntArray]]:
+        """Yield the models' numbers with groups of values of the known events, and the combination of each group."""
+        known, ids = rows.T.ravel(), np.tile(ids, rows.shape[1])
         for i, member in enumerate(self.model.members):
             for key in member.histogram_keys():
                 lists = self.sensitive[key].of_event
-                known = rows.T.ravel(), np.tile(ids, rows.shape[1])
-                if lists is not None and (seen := _own_stats(key, lists, events, *known)) is not None:
-                    note(i, member, seen[0])
-
-    def _judge_events(self, events: Events, rows: IntArray, ids: IntArray, n: int) -> BoolArray:
-        """Return which groups satisfy the models with the values of the known events themselves."""
-        good = np.ones(n, dtype=np.bool_)
-        for member in self.model.members:
-            for key in member.histogram_keys():
-                lists = self.sensitive[key].of_event
-                if lists is not None:
-                    good &= self._own_values(member, key, lists, events, rows, ids, n)
-        return good
-
-    def _own_values(
-        self, member: PrivacyModel, key: Key, lists: Lists, events: Events, rows: IntArray, ids: IntArray, n: int
-    ) -> BoolArray:
-        good = np.ones(n, dtype=np.bool_)
-        found = _own_stats(key, lists, events, rows, ids)
-        if found is None:
-            return good
-        stats, own, place = found
-        bad = np.flatnonzero(~member.satisfied(stats, self.reference))
-        good[ids[place[np.isin(own, bad)]]] = False
-        return good
-
-
-def _own_stats(
-    key: Key, lists: Lists, events: Events, rows: IntArray, ids: IntArray
-) -> tuple[GroupStats, IntArray, IntArray] | None:
-    """Return the values of known events themselves: the groups, the group of each value, and the event of each."""
-    place, values = lists.of_each(rows)
-    if not len(place):
-        return None
-    # equal events of a combination are looked at together
-    own = joint_codes([ids[place], events.item[rows[place]]])
-    person = np.searchsorted(events.starts, rows[place], side="right") - 1
-    votes = _votes(own, person, values, int(own.max()) + 1)
-    return GroupStats(votes.sum(votes.units).astype(np.int64), histograms={key: votes}), own, place
+                if lists is None:
+                    continue
+                place, values = lists.of_each(known)
+                if len(place):
+                    # equal events of a combination are looked at together
+                    own = joint_codes([ids[place], events.item[known[place]]])
+                    person = np.searchsorted(events.starts, known[place], side="right") - 1
+                    votes = _votes(own, person, values, int(own.max()) + 1)
+                    stats = GroupStats(votes.sum(votes.units).astype(np.int64), histograms={key: votes})
+                    yield i, stats, scattered(ids[place], own, len(stats))
 
 
 def _called(work: Callable[[], Found]) -> Found:
@@ -322,8 +293,19 @@ def combinations(events: Events, caps: IntArray, size: int, mark: BoolArray) -> 
 
 def combination_ids(events: Events, rows: IntArray) -> tuple[IntArray, IntArray]:
     """Return a number for each row of events, equal for equal combinations, and its person."""
-    ids = np.unique(_keys(events, rows), return_inverse=True)[1].astype(np.int64)
-    return ids, np.searchsorted(events.starts, rows[:, 0], side="right") - 1
+    items = events.item[rows]
+    columns = list((items - items.min()).T)
+    if events.nested and rows.shape[1] > 1:
+        # equal items may be related in different ways
+        columns.append(_shape(events, rows, items))
+    return joint_codes(columns), np.searchsorted(events.starts, rows[:, 0], side="right") - 1
+
+
+def people_once(ids: IntArray, person: IntArray) -> tuple[IntArray, IntArray]:
+    """Return the pairs of combination and person, each once, sorted."""
+    count = int(person.max(initial=0)) + 1
+    pairs = np.unique(ids * count + person)
+    return pairs // count, pairs % count
 
 
 def _filled(lean: IntArray, *given: Any) -> IntArray:
@@ -383,15 +365,6 @@ def _packed(digits: Iterable[AnyArray], base: int) -> IntArray:
     return np.asarray(total)
 
 
-def _keys(events: Events, rows: IntArray) -> IntArray:
-    """Return a number for each combination, equal for equal items that are related in the same way."""
-    items = events.item[rows]
-    columns = list((items - items.min()).T)
-    if events.nested and rows.shape[1] > 1:
-        columns.append(_shape(events, rows, items))
-    return joint_codes(columns, compact=False)
-
-
 def _shape(events: Events, rows: IntArray, items: IntArray) -> IntArray:
     """Return how the events are related; the order of equal items does not matter."""
     size = rows.shape[1]
@@ -411,29 +384,16 @@ def _shape(events: Events, rows: IntArray, items: IntArray) -> IntArray:
     return best
 
 
-def _counted(keys: IntArray) -> tuple[IntArray, IntArray]:
-    """Return the distinct keys and how often each occurs."""
-    ordered = np.sort(keys)
-    new = np.ones(len(ordered), dtype=np.bool_)
-    np.not_equal(ordered[1:], ordered[:-1], out=new[1:])
-    starts = np.flatnonzero(new)
-    return ordered[starts], np.diff(np.append(starts, len(ordered)))
-
-
 def _votes(groups: IntArray, person: IntArray, values: IntArray, n: int) -> Histogram:
     """Return a histogram in which each person counts for the one of their values that most people in the group have."""
     order = np.lexsort((person, values, groups))
     g, v, p = groups[order], values[order], person[order]
-    once = np.ones(len(g), dtype=np.bool_)
-    once[1:] = (g[1:] != g[:-1]) | (v[1:] != v[:-1]) | (p[1:] != p[:-1])
+    once = run_starts(g, v, p)
     g, v, p = g[once], v[once], p[once]
-    new = np.ones(len(g), dtype=np.bool_)
-    new[1:] = (g[1:] != g[:-1]) | (v[1:] != v[:-1])
-    run = np.cumsum(new) - 1
+    run = np.cumsum(run_starts(g, v)) - 1
     times = np.bincount(run)[run] if len(run) else run
     choice = np.lexsort((v, -times, p, g))
     g, v, p = g[choice], v[choice], p[choice]
-    first = np.ones(len(g), dtype=np.bool_)
-    first[1:] = (g[1:] != g[:-1]) | (p[1:] != p[:-1])
+    first = run_starts(g, p)
     g, v = g[first], v[first]
     return Histogram.from_pairs(g, v, np.ones(len(g), dtype=np.int64), n)

@@ -22,6 +22,7 @@ from hushtable.linked.events import joint_codes
 from hushtable.linked.links import Links, of_table
 from hushtable.schema.columns import Role
 from hushtable.table.coded_columns import QuasiColumn
+from hushtable.table.coins import Coins
 from hushtable.table.encode import encode
 from hushtable.table.losses import lost_precision, ncp
 from hushtable.table.plan import TablePlan
@@ -101,6 +102,27 @@ class EventColumn:
 
 
 @dataclass(frozen=True)
+class LinkedProblem:
+    """People in classes, and their events, which are to be generalized.
+
+    Attributes
+    ----------
+    links : Links
+    columns : mapping of str to list of EventColumn
+        The quasi-identifiers of each table of events.
+    classes : int64 array
+        The class of each person.
+    coins : Coins
+        Break ties: with models of sensitive values, nobody may be able to predict what is dropped.
+    """
+
+    links: Links
+    columns: Mapping[str, list[EventColumn]]
+    classes: IntArray
+    coins: Coins
+
+
+@dataclass(frozen=True)
 class Levels:
     """A choice of the search: the lowest level of each column, and how many events must show a node.
 
@@ -116,7 +138,7 @@ class Levels:
 
 @dataclass(frozen=True)
 class RecodedEvents:
-    """The level of every event in every column; events that would show nothing are dropped.
+    """The level of every event in every column, and which events are dropped: at first those that would show nothing.
 
     Attributes
     ----------
@@ -135,22 +157,19 @@ class RecodedEvents:
     dropped: BoolArray
 
     @classmethod
-    def of(
-        cls, links: Links, columns: Mapping[str, Sequence[EventColumn]], classes: IntArray, chosen: Levels
-    ) -> RecodedEvents:
+    def of(cls, problem: LinkedProblem, chosen: Levels) -> RecodedEvents:
         """Choose the level of every event."""
-        levels = {}
-        for name in links.quasi:
-            label = classes[links.person[name]]
-            floors = [chosen.floors.get((name, c.column.name), 0) for c in columns[name]]
-            levels[name] = [_levels(c, label, f, chosen.enough) for c, f in zip(columns[name], floors, strict=True)]
-        return cls.at(links, columns, levels)
+        levels: dict[str, list[AnyArray]] = {}
+        for name in problem.links.quasi:
+            label = problem.classes[problem.links.person[name]]
+            floors = [(c, chosen.floors.get((name, c.column.name), 0)) for c in problem.columns[name]]
+            levels[name] = [_levels(c, label, floor, chosen.enough) for c, floor in floors]
+        return cls.at(problem, levels)
 
     @classmethod
-    def at(
-        cls, links: Links, columns: Mapping[str, Sequence[EventColumn]], levels: Mapping[str, list[AnyArray]]
-    ) -> RecodedEvents:
+    def at(cls, problem: LinkedProblem, levels: Mapping[str, list[AnyArray]]) -> RecodedEvents:
         """Return what events show, and their loss, at given levels."""
+        links, columns = problem.links, problem.columns
         loss = np.zeros(links.n_events)
         dropped = np.zeros(links.n_events, dtype=np.bool_)
         cells: dict[str, IntArray] = {}
@@ -158,14 +177,28 @@ class RecodedEvents:
             if not columns[name]:  # a table without rows
                 cells[name] = np.empty(0, dtype=np.int64)
                 continue
-            mine = slice(links.offsets[name], links.offsets[name] + links.tables[name].num_rows)
             pairs = list(zip(columns[name], levels[name], strict=True))
             cells[name] = joint_codes([c.cells(level) for c, level in pairs])
             weights = [c.column.weight for c in columns[name]]
             parts = [_at(c.generality, c.column.codes, level) * w for (c, level), w in zip(pairs, weights, strict=True)]
-            loss[mine] = sum(parts) / sum(weights)
-            dropped[mine] = np.logical_and.reduce([level == c.height for c, level in pairs])
+            loss[links.part(name)] = sum(parts) / sum(weights)
+            dropped[links.part(name)] = np.logical_and.reduce([level == c.height for c, level in pairs])
         return cls(levels, cells, loss, dropped)
+
+    @property
+    def suppressed(self) -> float:
+        """The share of dropped events."""
+        return float(self.dropped.mean()) if len(self.dropped) else 0.0
+
+    def mean_loss(self, links: Links) -> float:
+        """Return the mean loss of each table's events, averaged by the weights of the tables: 1 is everything."""
+        loss, total, weights = np.where(self.dropped, 1.0, self.loss), 0.0, 0.0
+        for name in links.quasi:
+            if links.tables[name].num_rows:
+                weight = links.policy.tables[name].weight
+                total += weight * float(loss[links.part(name)].mean())
+                weights += weight
+        return total / weights if weights else 0.0
 
 
 def event_columns(links: Links) -> dict[str, list[EventColumn]]:

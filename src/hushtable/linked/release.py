@@ -30,7 +30,7 @@ from hushtable.io.text import to_labels
 from hushtable.io.versions import FORMATS
 from hushtable.linked.links import Links, link
 from hushtable.linked.policy import LinkedPolicy, read_policy
-from hushtable.linked.recoding import EventColumn, RecodedEvents
+from hushtable.linked.recoding import LinkedProblem, RecodedEvents
 from hushtable.linked.sources import addresses, read_events, read_linked
 from hushtable.linked.verify import LinkedVerification, promise_of, shown_cells, verify_linked
 from hushtable.params import typed
@@ -282,7 +282,8 @@ class LinkedRelease:
             if self.origin:
                 # which row belongs to which person: attacks score their guesses with it
                 write_table(pa.table({"row": self.origin[self.policy.people]}), private / "rows.arrow")
-            kept = {"kind": KIND, "release": mark["release"], "code_sha256": code_digest(), "input": self._input()}
+            original = None if self.links is None else _input_mark(self.links)
+            kept = {"kind": KIND, "release": mark["release"], "code_sha256": code_digest(), "input": original}
             write_companion(private, target, {**kept, "measures": dict(self.measures)})
             if to is not None:
                 # last, just before the folder appears: any earlier failure leaves the database unchanged
@@ -291,9 +292,6 @@ class LinkedRelease:
                     pass
         _log.info("Saved a release of %d tables", len(self.tables), extra={"tables": len(self.tables)})
         return Path(folder)
-
-    def _input(self) -> str | None:
-        return None if self.links is None else _input_mark(self.links)
 
 
 @typed
@@ -387,32 +385,25 @@ def _input_mark(links: Links) -> str:
 
 
 def publish_linked(
-    links: Links,
-    people: pa.Table,
-    source_rows: IntArray,
-    columns: Mapping[str, list[EventColumn]],
-    recoded: RecodedEvents,
-    dropped: BoolArray,
-    coins: Coins,
+    problem: LinkedProblem, people: pa.Table, source_rows: IntArray, recoded: RecodedEvents
 ) -> tuple[dict[str, pa.Table], dict[str, IntArray]]:
     """Return the tables to publish, and the original row of each of their rows.
 
     Parameters
     ----------
-    links : Links
-        The original tables.
+    problem : LinkedProblem
+        The original tables, and the coins that assign the keys: without the secret, nobody can tell which original key
+        a new one replaces.
     people : pyarrow.Table
         The published people, without a key.
     source_rows : int64 array
         The original row of each of them.
-    columns, recoded, dropped
+    recoded : RecodedEvents
         The events as they are published.
-    coins : Coins
-        Assign the keys: without the secret, nobody can tell which original key a new one replaces.
     """
-    policy = links.policy
+    links, coins, policy = problem.links, problem.coins, problem.links.policy
     keys = {
-        name: _fresh(links, name, ~dropped[links.offsets[name] :][: links.tables[name].num_rows], coins)
+        name: _fresh(links, name, ~recoded.dropped[links.part(name)], coins)
         for name in policy.parents() - {policy.people}
     }
     keys[policy.people] = _fresh(links, policy.people, np.ones(links.people.num_rows, dtype=np.bool_), coins)
@@ -422,10 +413,10 @@ def publish_linked(
     tables, origin = {policy.people: first[0]}, {policy.people: source_rows[first[1]]}
     for name in policy.events:
         table = policy.tables[name]
-        rows = np.flatnonzero(~dropped[links.offsets[name] :][: links.tables[name].num_rows])
+        rows = np.flatnonzero(~recoded.dropped[links.part(name)])
         shown: dict[str, Any] = {}
-        generalised = dict(zip(table.named(Role.QUASI), zip(columns.get(name) or [], recoded.levels.get(name) or [],
-                                                             strict=True), strict=False))  # fmt: skip
+        own = zip(problem.columns.get(name) or [], recoded.levels.get(name) or [], strict=True)
+        generalised = dict(zip(table.named(Role.QUASI), own, strict=False))
         for column, settings in table.columns.items():
             if column in generalised:
                 one, levels = generalised[column]

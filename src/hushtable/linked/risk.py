@@ -15,7 +15,7 @@ import numpy as np
 
 from hushtable.arrays import FloatArray, IntArray
 from hushtable.linked.links import Links
-from hushtable.linked.promise import combination_ids
+from hushtable.linked.promise import combination_ids, people_once
 from hushtable.linked.verify import promise_of, shown_cells
 from hushtable.release.exposure import Exposure
 from hushtable.risk.base import Finding
@@ -96,8 +96,7 @@ def exposed(links: Links) -> Exposed:
     many, unique = len(sizes), int(np.count_nonzero(sizes == 1))
     for rows in promise.rows(events):
         ids, person = combination_ids(events, rows)
-        count = int(person.max()) + 1
-        people = np.bincount(np.unique(ids * count + person) // count)
+        people = np.bincount(people_once(ids, person)[0])
         np.minimum.at(fewest, person, people[ids])
         many += len(people)
         unique += int(np.count_nonzero(people == 1))

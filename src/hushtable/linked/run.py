@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import logging
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -22,11 +22,11 @@ from hushtable.io.text import to_labels
 from hushtable.kernels.xxhash import hash_rows
 from hushtable.linked.events import Events, joint_codes
 from hushtable.linked.exact import least_loss
-from hushtable.linked.greedy import LinkedOutcome, choose_levels, recode_events
+from hushtable.linked.greedy import choose_levels, recode_events
 from hushtable.linked.links import Links, cell_codes, link, of_table
 from hushtable.linked.policy import LinkedPolicy
 from hushtable.linked.promise import check_countable
-from hushtable.linked.recoding import EventColumn, Levels, event_columns
+from hushtable.linked.recoding import EventColumn, Levels, LinkedProblem, RecodedEvents, event_columns
 from hushtable.linked.release import LinkedRelease, publish_linked
 from hushtable.linked.verify import sensitive_values, verify_linked
 from hushtable.params import typed
@@ -83,19 +83,18 @@ def anonymize_linked(
     columns = event_columns(links)
     _check_known(links, columns)
     report(0.1, "choosing how coarse people and events become")
-    found = _tried(links, columns, coins, report)
+    everybody = np.zeros(links.people.num_rows, dtype=np.int64)
+    found = _tried(LinkedProblem(links, columns, everybody, coins), report)
     report(0.5, "generalizing events")
-    outcome = found.outcome(links, columns, coins)
-    _check_budget(links, outcome)
+    recoded = found.recoded()
+    _check_budget(links, recoded)
     report(0.8, "publishing")
-    people = found.release
-    published, origin = publish_linked(
-        links, people.table, np.asarray(people.source_rows), columns, outcome.recoded, outcome.dropped, coins
-    )
+    source_rows = np.asarray(found.release.source_rows)
+    published, origin = publish_linked(found.problem, found.release.table, source_rows, recoded)
     report(0.9, "verifying")
     verification = verify_linked(published, policy)
     verification.raise_if_violated()
-    measures = {"crowd": found.crowd, "people": {"ncp": found.people_loss}, **losses(links, columns, outcome)}
+    measures = {"crowd": found.crowd, "people": {"ncp": found.people_loss}, **losses(links, columns, recoded)}
     _log.info("Anonymized %d people with %d events", links.people.num_rows, links.n_events,
               extra={"people": links.people.num_rows, "events": links.n_events})  # fmt: skip
     return LinkedRelease(published, policy, verification, measures, links, origin)
@@ -118,34 +117,32 @@ class _Tried:
 
     crowd: int
     release: Release
-    classes: IntArray
+    problem: LinkedProblem
     levels: Levels
     people_loss: float
     loss: float
 
-    def outcome(self, links: Links, columns: Mapping[str, list[EventColumn]], coins: Coins) -> LinkedOutcome:
+    def recoded(self) -> RecodedEvents:
         """Return all events, generalized in this way."""
+        links = self.problem.links
         if links.policy.algorithm == "exact":
-            lots = _lots(links, coins, links.policy.events)
-            every = np.concatenate([np.empty(0, dtype=np.int64), *lots.values()])
-            return least_loss(links, columns, self.classes, every)
-        return recode_events(links, columns, self.classes, self.levels, coins)
+            lots = _lots(links, self.problem.coins, links.policy.events)
+            return least_loss(self.problem, np.concatenate([np.empty(0, dtype=np.int64), *lots.values()]))
+        return recode_events(self.problem, self.levels)
 
 
-def _tried(
-    links: Links, columns: Mapping[str, list[EventColumn]], coins: Coins, report: Callable[[float, str], object]
-) -> _Tried:
+def _tried(problem: LinkedProblem, report: Callable[[float, str], object]) -> _Tried:
     """Return the class size with the least loss: larger ones are tried until the loss grows."""
-    policy, n = links.policy, links.people.num_rows
+    policy, n = problem.links.policy, problem.links.people.num_rows
     least = policy.model().min_group_size()
     best: _Tried | None = None
     crowd = max(least, policy.crowd or min(10 * least, n // 20))
     # from both ends: sometimes only several steps together help
-    tops = {(name, c.column.name): c.height - 1 for name, own in columns.items() for c in own}
+    tops = {(name, c.column.name): c.height - 1 for name, own in problem.columns.items() for c in own}
     levels, coarse = Levels({}, 2 * least), Levels(tops, 2 * least)
     while True:
         report(0.3, f"trying classes of {crowd:,} people")
-        found = _with_crowd(links, columns, crowd, (levels, coarse), coins)
+        found = _with_crowd(problem, crowd, (levels, coarse))
         if best is None or found.loss < best.loss:
             best = found
         elif found.loss > best.loss:
@@ -155,27 +152,22 @@ def _tried(
         crowd, levels = 4 * crowd, found.levels
 
 
-def _with_crowd(
-    links: Links,
-    columns: Mapping[str, list[EventColumn]],
-    crowd: int,
-    starts: Sequence[Levels],
-    coins: Coins,
-) -> _Tried:
-    policy = links.policy
+def _with_crowd(problem: LinkedProblem, crowd: int, starts: Sequence[Levels]) -> _Tried:
+    links, policy = problem.links, problem.links.policy
     own = _attributes(links)
     with of_table(policy.people):
         release = local.run(own, policy.of_people(crowd).plan())
     quasi = policy.tables[policy.people].named(Role.QUASI)
     classes = np.empty(own.num_rows, dtype=np.int64)
     classes[release.source_rows] = cell_codes([release.table[name] for name in quasi], own.num_rows)
+    problem = replace(problem, classes=classes)
     people_loss = float(release.measure("ncp"))
-    tried = [choose_levels(links, columns, classes, start, coins) for start in starts]
+    tried = [choose_levels(problem, start) for start in starts]
     levels, events_loss = min(tried, key=lambda found: found[1])
     weight = policy.tables[policy.people].weight
     others = sum(policy.tables[name].weight for name in links.quasi)
     loss = (weight * people_loss + others * events_loss) / (weight + others)
-    return _Tried(crowd, release, classes, levels, people_loss, loss)
+    return _Tried(crowd, release, problem, levels, people_loss, loss)
 
 
 def _attributes(links: Links) -> pa.Table:
@@ -184,11 +176,11 @@ def _attributes(links: Links) -> pa.Table:
     return links.people.select([c for c in links.people.column_names if c in columns])
 
 
-def _check_budget(links: Links, outcome: LinkedOutcome) -> None:
-    share = float(outcome.dropped.mean()) if len(outcome.dropped) else 0.0
-    if share > links.policy.suppression:
+def _check_budget(links: Links, recoded: RecodedEvents) -> None:
+    policy = links.policy
+    if recoded.suppressed > policy.suppression:
         raise NotFound(
-            f"{share:.1%} of the events would be suppressed; the policy allows {links.policy.suppression:.1%}.",
+            f"{recoded.suppressed:.1%} of the events would be suppressed; the policy allows {policy.suppression:.1%}.",
             hint="Raise 'suppression' or 'crowd', lower 'knows', give event columns more levels of hierarchy, or give "
             "tables of events more weight.",
         )
@@ -296,7 +288,7 @@ def check_data(tables: Mapping[str, Any], policy: LinkedPolicy) -> dict[str, Any
     return {"people": links.people.num_rows, "events": links.n_events, "people_without_events": without}
 
 
-def losses(links: Links, columns: Mapping[str, list[EventColumn]], outcome: LinkedOutcome) -> dict[str, Any]:
+def losses(links: Links, columns: Mapping[str, list[EventColumn]], recoded: RecodedEvents) -> dict[str, Any]:
     """Return, table by table, how many events are kept, how general they are and how much of their order is left.
 
     ``kept``: share of the events that are published. ``generality``: mean over the published events, from 0 (exact) to
@@ -304,17 +296,16 @@ def losses(links: Links, columns: Mapping[str, list[EventColumn]], outcome: Link
     exact values first. ``order_kept``: share of a person's consecutive events with different dates for which the
     published dates still show which came first.
     """
-    found: dict[str, Any] = {"suppressed": float(outcome.dropped.mean()) if len(outcome.dropped) else 0.0}
+    found: dict[str, Any] = {"suppressed": recoded.suppressed}
     tables = found["tables"] = {}
     for name in links.policy.events:
-        rows = links.tables[name].num_rows
-        gone = outcome.dropped[links.offsets[name] :][:rows]
+        rows, gone = links.tables[name].num_rows, recoded.dropped[links.part(name)]
         entry: dict[str, Any] = {"events": rows, "kept": 1 - float(gone.mean()) if rows else 1.0}
         tables[name] = entry
-        own, levels = columns.get(name) or [], outcome.recoded.levels.get(name) or []
+        own, levels = columns.get(name) or [], recoded.levels.get(name) or []
         if not rows or not own:
             continue
-        loss = outcome.recoded.loss[links.offsets[name] :][:rows]
+        loss = recoded.loss[links.part(name)]
         entry["generality"] = float(loss[~gone].mean()) if not gone.all() else 0.0
         entry["levels"] = {
             column.column.name: (np.bincount(level[~gone], minlength=column.height + 1) / rows).tolist()

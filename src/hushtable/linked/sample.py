@@ -71,9 +71,7 @@ def check_sample_folder(folder: Path) -> None:
         raise OutputError(f"The folder {str(folder)!r} already exists.", code="exists", hint="Choose another folder.")
 
 
-def write_linked_sample(
-    release: LinkedRelease, folder: str | os.PathLike[str], *, seed: int = 0, format: str = "csv"
-) -> dict[str, Any]:
+def write_linked_sample(release: LinkedRelease, folder: str | os.PathLike[str], *, seed: int = 0) -> dict[str, Any]:
     """Draw tables into a new folder, with a ``sample.json`` that describes them; return its contents.
 
     Raises
@@ -97,6 +95,6 @@ def write_linked_sample(
         note["release"] = {file.name: file_digest(file) for file in files}
     with atomic_folder(target) as place:
         for name, table in tables.items():
-            write_table(table, place / f"{name}.{format}")
+            write_table(table, place / f"{name}.csv")
         atomic_write_text(place / "sample.json", json.dumps(note, indent=1, ensure_ascii=False) + "\n")
     return note

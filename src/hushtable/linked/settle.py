@@ -12,11 +12,12 @@ from itertools import count
 
 import numpy as np
 
-from hushtable.arrays import BoolArray, IntArray
+from hushtable.arrays import BoolArray, IntArray, inverted, mask_of, run_places
 from hushtable.errors import NotFound
 from hushtable.linked.events import Events, joint_codes
 from hushtable.linked.links import Links
 from hushtable.linked.promise import LinkedPromise
+from hushtable.linked.recoding import LinkedProblem, RecodedEvents
 from hushtable.linked.verify import promise_of
 from hushtable.table.coins import Coins
 
@@ -27,27 +28,14 @@ AT_ONCE = 10
 """Share of the rarest items that is dropped at once from people whose events must become equal."""
 
 
-def settle(
-    links: Links,
-    classes: IntArray,
-    cells: Mapping[str, IntArray],
-    dropped: BoolArray,
-    coins: Coins,
-    rounds: int | None = None,
-) -> BoolArray:
+def settle(problem: LinkedProblem, recoded: RecodedEvents, rounds: int | None = None) -> BoolArray:
     """Return which events are dropped so that the promise holds for the others.
 
     Parameters
     ----------
-    links : Links
-    classes : int64 array
-        The class of each person.
-    cells : mapping of str to int64 array
-        What each event shows.
-    dropped : bool array
-        Events that have already been dropped.
-    coins : Coins
-        Break ties between equally rare items: with models of sensitive values, nobody may be able to predict them.
+    problem : LinkedProblem
+    recoded : RecodedEvents
+        What each event shows, and which have already been dropped.
     rounds : int, optional
         Maximum number of rounds of counting. A few rounds drop nearly all that must go, which is enough to compare
         choices, but not to publish one.
@@ -57,39 +45,38 @@ def settle(
     NotFound
         If a class of people fails even without any event.
     """
-    alive = links.alive(dropped)
+    links, cells = problem.links, recoded.cells
+    alive = links.alive(recoded.dropped)
     every = bool(links.policy.counted) or any(links.policy.known(name) == "all" for name in links.quasi)
     while True:
         if every:
-            alive = _equalised(links, classes, cells, alive, coins, rounds)
-        left = _settled(links, classes, cells, alive, coins, rounds)
+            alive = _equalised(problem, cells, alive, rounds)
+        left = _settled(problem, cells, alive, rounds)
         if not every or rounds or np.array_equal(left, alive):
             return ~left
         alive = left
 
 
-def _settled(
-    links: Links, classes: IntArray, cells: Mapping[str, IntArray], alive: BoolArray, coins: Coins, rounds: int | None
-) -> BoolArray:
+def _settled(problem: LinkedProblem, cells: Mapping[str, IntArray], alive: BoolArray, rounds: int | None) -> BoolArray:
     """Drop items of failing combinations until none fails."""
     alive = alive.copy()
-    nodes, events, promise = part_of(links, classes, cells, alive)
+    nodes, events, promise = part_of(problem, cells, alive)
     _check_classes(promise, events)
     touched: BoolArray | None = None
     for done in count(1):
         changed, rebuilt = np.zeros(len(events.table_of), dtype=np.bool_), False
         for size in range(1, promise.total + 1):
-            gone = _victims(events, promise, size, touched, coins)
+            gone = _victims(events, promise, size, touched, problem.coins)
             if not gone.any():
                 continue
             alive[nodes[events.source[gone]]] = False
-            alive = links.alive(~alive)
+            alive = problem.links.alive(~alive)
             if promise.fixed:
                 keep = alive[nodes[events.source]]
                 changed[events.item[~keep]] = True
                 events = events.keep(keep)
             else:
-                nodes, events, promise = part_of(links, classes, cells, alive)
+                nodes, events, promise = part_of(problem, cells, alive)
                 # dropping events drops their sensitive values
                 _check_classes(promise, events)
                 touched, rebuilt = None, True
@@ -100,12 +87,11 @@ def _settled(
 
 
 def part_of(
-    links: Links, classes: IntArray, cells: Mapping[str, IntArray], alive: BoolArray
+    problem: LinkedProblem, cells: Mapping[str, IntArray], alive: BoolArray
 ) -> tuple[IntArray, Events, LinkedPromise]:
     """Return the remaining events: the number of each among all, the events, and the promise."""
-    own = {name: alive[links.offsets[name] :][: len(cells[name])] for name in cells}
-    kept = {name: cells[name][own[name]] for name in cells}
-    return np.flatnonzero(alive), *promise_of(links.only(alive), classes, kept)
+    kept = {name: own[alive[problem.links.part(name)]] for name, own in cells.items()}
+    return np.flatnonzero(alive), *promise_of(problem.links.only(alive), problem.classes, kept)
 
 
 def _check_classes(promise: LinkedPromise, events: Events) -> None:
@@ -128,8 +114,7 @@ def _victims(events: Events, promise: LinkedPromise, size: int, touched: BoolArr
         if rarity is None:
             support = events.support()
             lots = coins.words(f"rarest {size}", len(support))
-            rarity = np.empty(len(support), dtype=np.int64)
-            rarity[np.lexsort((lots, support))] = np.arange(len(support))
+            rarity = inverted(np.lexsort((lots, support)))
         # among equal items, drop the last one, which keeps the others
         turned = rows[:, ::-1]
         marked[turned[np.arange(len(rows)), rarity[events.item[turned]].argmin(axis=1)]] = True
@@ -142,9 +127,10 @@ def _victims(events: Events, promise: LinkedPromise, size: int, touched: BoolArr
 
 
 def _equalised(
-    links: Links, classes: IntArray, cells: Mapping[str, IntArray], alive: BoolArray, coins: Coins, rounds: int | None
+    problem: LinkedProblem, cells: Mapping[str, IntArray], alive: BoolArray, rounds: int | None
 ) -> BoolArray:
     """Drop events of tables that are known completely until enough people have equal events, or equal numbers."""
+    links, classes, coins = problem.links, problem.classes, problem.coins
     everything = [name for name in links.quasi if links.policy.known(name) == "all"]
     tables = [name for name in links.policy.events if name in everything or name in links.policy.counted]
     node = np.concatenate([links.offsets[n] + np.arange(links.tables[n].num_rows) for n in tables])
@@ -155,14 +141,13 @@ def _equalised(
         # the secret decides which of a person's events are dropped
         mixed = np.argsort(coins.words("equally many", links.n_events)[node], kind="stable")
         node, person, kind = node[mixed], person[mixed], kind[mixed]
-    alive = _shared(links, classes, (node, person, kind), alive, coins)
+    alive = _shared(problem, (node, person, kind), alive)
     while True:
-        _, events, promise = part_of(links, classes, cells, alive)
+        _, events, promise = part_of(problem, cells, alive)
         sizes, good = promise.judge_classes(events)
         if good.all():
             return alive
-        unsettled = np.zeros(len(classes), dtype=np.bool_)
-        unsettled[events.people[~good[events.classes]]] = True
+        unsettled = mask_of(events.people[~good[events.classes]], len(classes))
         if rounds:
             # if people remain unique, dropping all of their events is always enough
             alive[node[unsettled[person]]] = False
@@ -179,8 +164,7 @@ def _equalised(
             owner[items] = label
             lots = coins.words("equal", len(owner))
             order = np.lexsort((lots, np.bincount(items), owner))
-            rank = np.empty(len(order), dtype=np.int64)
-            rank[order] = np.arange(len(order)) - np.searchsorted(owner[order], owner[order])
+            rank = run_places(owner[order])[inverted(order)]
             most = np.bincount(owner)[owner] // AT_ONCE
             alive[node[open_rows[(rank <= most)[items]]]] = False
         alive = links.alive(~alive)
@@ -199,14 +183,13 @@ def _paths(links: Links, cells: Mapping[str, IntArray], tables: Sequence[str]) -
     return np.concatenate([found[name] for name in tables])
 
 
-def _shared(
-    links: Links, classes: IntArray, rows: tuple[IntArray, IntArray, IntArray], alive: BoolArray, coins: Coins
-) -> BoolArray:
+def _shared(problem: LinkedProblem, rows: tuple[IntArray, IntArray, IntArray], alive: BoolArray) -> BoolArray:
     """Form groups of people with similar events within a class, and keep the events that all of a group have.
 
     People are sorted by their events, the most frequent ones of the class first; adjacent people form groups. If tables
     belong to tables, people of a group may still differ in which event belongs to which.
     """
+    links, classes, coins = problem.links, problem.classes, problem.coins
     node, person, kind = (one[alive[rows[0]]] for one in rows)
     n = len(classes)
     what = _numbered(person, kind)
@@ -214,8 +197,7 @@ def _shared(
     if not len(item):
         return alive
     lots = coins.words("shared", int(item.max()) + 1)
-    rank = np.empty(len(lots), dtype=np.int64)
-    rank[np.lexsort((lots, -np.bincount(item)))] = np.arange(len(lots))
+    rank = inverted(np.lexsort((lots, -np.bincount(item))))
     order = np.lexsort((rank[item], person))
     place = np.arange(len(order)) - np.searchsorted(person[order], person[order])
     keys = np.full((COMPARED, n), len(lots), dtype=np.int64)
@@ -238,13 +220,7 @@ def _shared(
 def _numbered(person: IntArray, kind: IntArray) -> IntArray:
     """Distinguish copies of a person's event: the first, the second, and so on."""
     order = np.lexsort((kind, person))
-    p, k = person[order], kind[order]
-    new = np.ones(len(p), dtype=np.bool_)
-    new[1:] = (p[1:] != p[:-1]) | (k[1:] != k[:-1])
-    place = np.arange(len(p))
-    copy = np.empty(len(p), dtype=np.int64)
-    copy[order] = place - np.maximum.accumulate(np.where(new, place, 0))
-    return joint_codes([kind, copy])
+    return joint_codes([kind, run_places(person[order], kind[order])[inverted(order)]])
 
 
 def _reopened(events: Events, classes: IntArray, sizes: IntArray, good: BoolArray, unsettled: BoolArray) -> BoolArray:

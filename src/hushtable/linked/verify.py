@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from hushtable.arrays import AnyArray, IntArray
+from hushtable.arrays import AnyArray, IntArray, inverted, places_among, run_places, run_starts
 from hushtable.errors import VerificationError, counted
 from hushtable.linked.events import Events, Lists, joint_codes
 from hushtable.linked.links import Links, cell_codes, link, of_table
@@ -159,8 +159,7 @@ def promise_of(links: Links, classes: IntArray, cells: Mapping[str, IntArray]) -
         counts = [np.bincount(links.person[name], minlength=len(classes)) for name in policy.counted]
         classes = joint_codes([classes, *counts])
     order = np.argsort(classes, kind="stable")
-    place = np.empty(len(order), dtype=np.int64)
-    place[order] = np.arange(len(order))
+    place = inverted(order)
     person, table, cell, source, above = [], [], [], [], []
     shift = 0
     for i, name in enumerate(links.quasi):
@@ -231,12 +230,11 @@ def equal_lists(pairs: Sequence[tuple[IntArray, IntArray]], n: int) -> IntArray:
     owner, value = owner[order], value[order]
     # adjacent values merge into one number, round by round, until every owner has one
     while True:
-        new = np.append(True, owner[1:] != owner[:-1])
+        new = run_starts(owner)
         if new.all():
             found[owner] = value
             return found
-        place = np.arange(len(owner))
-        first = np.flatnonzero((place - np.maximum.accumulate(np.where(new, place, 0))) % 2 == 0)
+        first = np.flatnonzero(run_places(owner) % 2 == 0)
         alone = np.append(new, True)[first + 1]
         second = np.where(alone, 0, np.append(value, 0)[first + 1])
         value, owner = joint_codes([value[first], second]) + 1, owner[first]
@@ -283,8 +281,7 @@ def _of_events(links: Links, own: str, codes: IntArray, events: Events) -> Lists
     These are its own row, the rows below it, the row that it belongs to, and rows of other tables that belong to the
     same event.
     """
-    node = np.full(links.n_events, -1, dtype=np.int64)
-    node[events.source] = np.arange(len(events.source))
+    node = places_among(events.source, links.n_events)
     holding = _events_above(links, own)
     owners, values = [np.empty(0, dtype=np.int64)], [np.empty(0, dtype=np.int64)]
     for name in links.quasi:

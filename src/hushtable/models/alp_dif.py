@@ -42,7 +42,7 @@ from typing import Annotated, Any, ClassVar
 
 import numpy as np
 
-from hushtable.arrays import BoolArray, FloatArray, IntArray
+from hushtable.arrays import BoolArray, FloatArray, IntArray, places_among
 from hushtable.errors import Infeasible, ParameterError
 from hushtable.models.alpha_k import known_codes
 from hushtable.models.base import Monotone, Quantity, Sense, SensitiveModel, compare
@@ -195,8 +195,7 @@ class AlpDif(SensitiveModel):
     ) -> tuple[IntArray, IntArray, IntArray, FloatArray, FloatArray]:
         """Entries of protected values, their tables and columns; ALP (table x value); LP per entry."""
         codes = self._bounds(attribute)[0]
-        column = np.full(attribute.n_values, -1, dtype=np.int64)
-        column[codes] = np.arange(len(codes))
+        column = places_among(codes, attribute.n_values)
         histogram = self.histogram(groups)
         entries = np.flatnonzero(column[histogram.values] >= 0)
         value = column[histogram.values[entries]]

@@ -415,6 +415,15 @@ class SensitiveModel(PrivacyModel):
             return (self,)
         return tuple(replace(self, on=name) for name in sensitive)
 
+    def infeasible(self, whole: GroupStats, table: Reference) -> Infeasible:
+        """The column has no values, or the whole table fails."""
+        if not isinstance(self.bounded_by, str) or self.attribute(table).n_present():
+            return super().infeasible(whole, table)
+        return Infeasible(
+            f"{self.bounded_by}={self.bound:g} but column {self.attribute(table).name!r} has no values at all.",
+            hint="Add records.",
+        )
+
     def share_caps(self, table: Reference) -> tuple[FloatArray, float] | None:
         """Limits on a satisfied group's shares: a cap for every value, and the allowed total excess.
 

@@ -48,7 +48,7 @@ from typing import Annotated, ClassVar, NamedTuple
 
 import numpy as np
 
-from hushtable.arrays import FloatArray, IntArray
+from hushtable.arrays import FloatArray, IntArray, inverted, run_starts
 from hushtable.errors import Infeasible, PolicyError
 from hushtable.models.base import Monotone, Sense, SensitiveModel, Stat
 from hushtable.params import Between
@@ -150,15 +150,6 @@ class BayesOptimal(SensitiveModel):
         self.beliefs(table.whole(), table)
         return None
 
-    def infeasible(self, whole: GroupStats, table: Reference) -> Infeasible:
-        """The table is empty (or theta is below the tolerance of comparisons)."""
-        if self.attribute(table).n_present():
-            return super().infeasible(whole, table)
-        return Infeasible(
-            f"theta={self.theta:g} but column {self.attribute(table).name!r} has no values at all.",
-            hint="Add records.",
-        )
-
 
 def _background(histogram: Histogram | None) -> Histogram:
     if histogram is None:
@@ -174,8 +165,7 @@ def _gap_of_shares(histogram: Histogram, attribute: Attribute) -> FloatArray:
     """Largest |share in the group - share in the table| over all values, including those absent from the group."""
     share = attribute.distribution()
     order = np.argsort(-share, kind="stable")
-    rank = np.empty(len(order), dtype=np.int64)
-    rank[order] = np.arange(len(order))
+    rank = inverted(order)
     # the most frequent value absent from a group is at the first gap in its ranks
     sorted_ranks = rank[histogram.values][np.lexsort((rank[histogram.values], histogram.groups))]
     place = histogram.ranks()
@@ -201,9 +191,7 @@ def update_beliefs(histogram: Histogram, known: Histogram, n_values: int) -> Bel
     group, quasi, value = known.groups, known.values // n_values, known.values % n_values
     mass = known.units.astype(np.float64)
     # entries are sorted by (group, q, s), so each person's are neighbors
-    new = np.ones(len(group), dtype=np.bool_)
-    new[1:] = (group[1:] != group[:-1]) | (quasi[1:] != quasi[:-1])
-    person = np.cumsum(new) - 1
+    person = np.cumsum(run_starts(group, quasi)) - 1
     prior = mass / np.bincount(person, weights=mass)[person] if len(mass) else mass
 
     cells, cell = np.unique(group * n_values + value, return_inverse=True)

@@ -36,7 +36,6 @@ from typing import Annotated, ClassVar, Literal
 import numpy as np
 
 from hushtable.arrays import FloatArray
-from hushtable.errors import Infeasible
 from hushtable.models.base import Audited, Monotone, Sense, SensitiveModel
 from hushtable.params import Positive
 from hushtable.table.reference import Reference
@@ -107,10 +106,3 @@ class BetaLikeness(SensitiveModel):
     def share_caps(self, table: Reference) -> tuple[FloatArray, float]:
         """Return the maximum shares: each value may gain beta / stretch."""
         return self._shares(table) + self.beta / self._stretch(table), 0.0
-
-    def infeasible(self, whole: GroupStats, table: Reference) -> Infeasible:
-        """The table is empty."""
-        return Infeasible(
-            f"beta={self.beta:g} but column {self.attribute(table).name!r} has no values at all.",
-            hint="Add records.",
-        )

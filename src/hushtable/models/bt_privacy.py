@@ -46,7 +46,7 @@ from typing import Annotated, ClassVar
 
 import numpy as np
 
-from hushtable.arrays import BoolArray, FloatArray, IntArray
+from hushtable.arrays import BoolArray, FloatArray, IntArray, run_starts
 from hushtable.errors import Infeasible, PolicyError
 from hushtable.models.base import Monotone, Sense, SensitiveModel, Stat
 from hushtable.models.bayes_optimal import Beliefs, update_beliefs
@@ -103,8 +103,7 @@ def belief_distances(beliefs: Beliefs, n_values: int, smooth: FloatArray | None 
 
     If the release contradicts all prior beliefs, or shows a value that they ruled out, the distance is 1.
     """
-    new = np.ones(len(beliefs.group), dtype=np.bool_)
-    new[1:] = (beliefs.group[1:] != beliefs.group[:-1]) | (beliefs.quasi[1:] != beliefs.quasi[:-1])
+    new = run_starts(beliefs.group, beliefs.quasi)
     person, group = np.cumsum(new) - 1, beliefs.group[new]
     shaken = np.isnan(beliefs.posterior) | (beliefs.surprise > 0)
     posterior = np.nan_to_num(beliefs.posterior)

@@ -33,7 +33,6 @@ from typing import Annotated, ClassVar
 import numpy as np
 
 from hushtable.arrays import BoolArray, FloatArray
-from hushtable.errors import Infeasible
 from hushtable.models.base import Audited, Monotone, Sense, SensitiveModel
 from hushtable.params import Positive
 from hushtable.table.reference import Reference
@@ -97,12 +96,3 @@ class DeltaDisclosure(SensitiveModel):
         lacks = np.broadcast_to(attribute.units > 0, (len(histogram), attribute.n_values)).copy()
         lacks[histogram.groups, histogram.values] = False
         return lacks | super().contributes(groups, table)
-
-    def infeasible(self, whole: GroupStats, table: Reference) -> Infeasible:
-        """The table is empty (or delta is below the tolerance of comparisons)."""
-        if self.attribute(table).n_present():
-            return super().infeasible(whole, table)
-        return Infeasible(
-            f"delta={self.delta:g} but column {self.attribute(table).name!r} has no values at all.",
-            hint="Add records.",
-        )

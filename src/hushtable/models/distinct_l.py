@@ -25,17 +25,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Annotated, ClassVar
 
-from hushtable.arrays import BoolArray, FloatArray
-from hushtable.errors import Infeasible
-from hushtable.models.base import Audited, Monotone, SensitiveModel
-from hushtable.models.p_sensitive import PSensitive, too_few
+from hushtable.models.base import Audited
+from hushtable.models.p_sensitive import DistinctValues
 from hushtable.params import AtLeast
-from hushtable.table.reference import Reference
-from hushtable.table.stats import GroupStats
 
 
 @dataclass(frozen=True)
-class DistinctL(SensitiveModel):
+class DistinctL(DistinctValues):
     """Every class contains at least l distinct sensitive values.
 
     Score: number of distinct values, capped at the number of whole people. Satisfied when score >= l.
@@ -49,7 +45,8 @@ class DistinctL(SensitiveModel):
 
     Examples
     --------
-    >>> from hushtable.table.reference import Attribute
+    >>> from hushtable.table.reference import Attribute, Reference
+    >>> from hushtable.table.stats import GroupStats
     >>> groups = GroupStats.of(sizes=[4, 4], disease=[[4, 0, 0], [2, 1, 1]])
     >>> table = Reference.of(8, Attribute.of("disease", ["HIV", "cancer", "flu"], [6, 1, 1]))
     >>> DistinctL(l=3, on="disease").score(groups, table).tolist()
@@ -61,35 +58,9 @@ class DistinctL(SensitiveModel):
     name: ClassVar[str] = "distinct-l"
     bounded_by: ClassVar[str] = "l"
     audits: ClassVar[tuple[Audited, ...]] = (Audited("l", "l", {"l": 2}),)
-    by_support: ClassVar[bool] = True
     of_crowds: ClassVar[bool] = True
-    monotone: ClassVar[Monotone] = Monotone.ADD | Monotone.MERGE
-
-    @property
-    def _sensitivity(self) -> PSensitive:
-        return PSensitive(self.l, on=self.on)
-
-    def score(self, groups: GroupStats, table: Reference) -> FloatArray:
-        """Distinct values per group, capped at its number of whole people."""
-        return self._sensitivity.score(groups, table)
-
-    def contributes(self, groups: GroupStats, table: Reference) -> BoolArray:
-        """Mark the values that are new to the group."""
-        return self._sensitivity.contributes(groups, table)
 
     @property
     def kept_by_shares(self) -> bool:
         """Only the number of values counts."""
         return True
-
-    def values_needed(self) -> int:
-        """Return l."""
-        return self.l
-
-    def min_group_size(self) -> int:
-        """Return l."""
-        return self.l
-
-    def infeasible(self, whole: GroupStats, table: Reference) -> Infeasible:
-        """The column has fewer than l values, or the table fewer than l people."""
-        return too_few("l", self.l, self.attribute(table).n_present(), f"{self.attribute(table).name!r}", table)

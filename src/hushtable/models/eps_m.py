@@ -36,7 +36,7 @@ from typing import Annotated, ClassVar, NamedTuple
 
 import numpy as np
 
-from hushtable.arrays import FloatArray, IntArray
+from hushtable.arrays import FloatArray, IntArray, inverted
 from hushtable.errors import Infeasible, PolicyError, counted
 from hushtable.models.base import TOLERANCE, Monotone, Sense, SensitiveModel
 from hushtable.models.p_sensitive import alone
@@ -162,8 +162,7 @@ class _Neighbours(NamedTuple):
 def _neighbours(numbers: FloatArray, eps: float, relative: bool) -> _Neighbours:
     missing = np.isnan(numbers)
     order = np.lexsort((np.where(missing, 0.0, numbers), ~missing))
-    rank = np.empty(len(numbers), dtype=np.int64)
-    rank[order] = np.arange(len(numbers))
+    rank = inverted(order)
     n_missing = int(missing.sum())
     known = numbers[order][n_missing:]
     x = np.where(missing, 0.0, numbers)

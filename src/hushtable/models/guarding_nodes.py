@@ -35,7 +35,7 @@ from typing import Annotated, ClassVar, NamedTuple
 
 import numpy as np
 
-from hushtable.arrays import BoolArray, FloatArray, IntArray
+from hushtable.arrays import BoolArray, FloatArray, IntArray, joined_ranges
 from hushtable.errors import Infeasible, ParameterError, PolicyError
 from hushtable.models.base import TOLERANCE, Monotone, Sense, SensitiveModel
 from hushtable.params import Between
@@ -158,8 +158,7 @@ class _Guards(NamedTuple):
         """
         value, own = np.divmod(joint.values, self.n_guards)
         times = np.diff(self.offsets)[value]
-        ends = np.cumsum(times)
-        index = np.arange(int(times.sum())) + np.repeat(self.offsets[value] - (ends - times), times)
+        index = joined_ranges(self.offsets[value], times)
         group, label, units = np.repeat(joint.groups, times), self.guards[index], np.repeat(joint.units, times)
         if only_own:
             keep = label == np.repeat(own, times)

@@ -40,7 +40,38 @@ from hushtable.table.stats import GroupStats, Histogram
 
 
 @dataclass(frozen=True)
-class PSensitive(SensitiveModel):
+class DistinctValues(SensitiveModel):
+    """Every class contains at least as many distinct sensitive values as the bound, capped at its whole people."""
+
+    by_support: ClassVar[bool] = True
+    monotone: ClassVar[Monotone] = Monotone.ADD | Monotone.MERGE
+
+    def score(self, groups: GroupStats, table: Reference) -> FloatArray:
+        """Distinct values per group, capped at its number of whole people."""
+        return np.minimum(self.histogram(groups).distinct(), whole_people(groups)).astype(np.float64)
+
+    def contributes(self, groups: GroupStats, table: Reference) -> BoolArray:
+        """Mark the values new to the group; all values if it has fewer people than values."""
+        histogram = self.histogram(groups)
+        new = absent(histogram, self.attribute(table).n_values)
+        return new | (histogram.distinct() > whole_people(groups))[:, None]
+
+    def values_needed(self) -> int:
+        """Return the bound."""
+        return int(self.bound)
+
+    def min_group_size(self) -> int:
+        """Return the bound."""
+        return int(self.bound)
+
+    def infeasible(self, whole: GroupStats, table: Reference) -> Infeasible:
+        """The column has fewer values than the bound, or the table fewer people."""
+        attribute = self.attribute(table)
+        return too_few(str(self.bounded_by), self.bound, attribute.n_present(), f"{attribute.name!r}", table)
+
+
+@dataclass(frozen=True)
+class PSensitive(DistinctValues):
     """Every class contains at least p distinct sensitive values.
 
     Score: number of distinct values, capped at the number of whole people. Satisfied when score >= p.
@@ -65,30 +96,6 @@ class PSensitive(SensitiveModel):
 
     name: ClassVar[str] = "p-sensitive"
     bounded_by: ClassVar[str] = "p"
-    by_support: ClassVar[bool] = True
-    monotone: ClassVar[Monotone] = Monotone.ADD | Monotone.MERGE
-
-    def score(self, groups: GroupStats, table: Reference) -> FloatArray:
-        """Distinct values per group, capped at its number of whole people."""
-        return np.minimum(self.histogram(groups).distinct(), whole_people(groups)).astype(np.float64)
-
-    def contributes(self, groups: GroupStats, table: Reference) -> BoolArray:
-        """Mark the values new to the group; all values if it has fewer people than values."""
-        histogram = self.histogram(groups)
-        new = absent(histogram, self.attribute(table).n_values)
-        return new | (histogram.distinct() > whole_people(groups))[:, None]
-
-    def values_needed(self) -> int:
-        """Return p."""
-        return self.p
-
-    def min_group_size(self) -> int:
-        """Return p."""
-        return self.p
-
-    def infeasible(self, whole: GroupStats, table: Reference) -> Infeasible:
-        """The column has fewer than p values, or the table fewer than p people."""
-        return too_few("p", self.p, self.attribute(table).n_present(), f"{self.attribute(table).name!r}", table)
 
 
 def whole_people(groups: GroupStats) -> IntArray:

@@ -51,7 +51,7 @@ from typing import Annotated, ClassVar
 
 import numpy as np
 
-from hushtable.arrays import BoolArray, FloatArray, IntArray
+from hushtable.arrays import BoolArray, FloatArray, IntArray, run_starts
 from hushtable.errors import Infeasible, counted
 from hushtable.models.base import TOLERANCE, Monotone, Sense, SensitiveModel
 from hushtable.models.ck_safety import rarer
@@ -124,8 +124,7 @@ def _elsewhere(which: IntArray, chance: FloatArray) -> FloatArray:
     """Return, for each entry, the smallest probability among other entries with the same value (or 1)."""
     order = np.lexsort((chance, which))
     value, sorted_chance = which[order], chance[order]
-    first = np.ones(len(order), dtype=np.bool_)
-    first[1:] = value[1:] != value[:-1]
+    first = run_starts(value)
     start = np.maximum.accumulate(np.where(first, np.arange(len(order)), 0))
     following = np.minimum(start + 1, len(order) - 1)
     second = np.where((start + 1 < len(order)) & (value[following] == value), sorted_chance[following], 1.0)

@@ -42,7 +42,7 @@ from typing import Annotated, ClassVar, Literal
 
 import numpy as np
 
-from hushtable.arrays import FloatArray, IntArray
+from hushtable.arrays import FloatArray, IntArray, summed
 from hushtable.errors import Infeasible, PolicyError
 from hushtable.models.base import TOLERANCE, Audited, Monotone, Sense, SensitiveModel
 from hushtable.params import Between
@@ -99,9 +99,9 @@ class TCloseness(SensitiveModel):
         if self.distance == "ordered":
             return _ordered(histogram, attribute)
         categories = attribute.category_codes()
-        units = np.zeros(attribute.n_categories, dtype=np.int64)
-        np.add.at(units, categories, attribute.whole_units)
-        return ordered_distance(histogram.relabel(categories), units)
+        return ordered_distance(
+            histogram.relabel(categories), summed(attribute.whole_units, categories, attribute.n_categories)
+        )
 
     def share_caps(self, table: Reference) -> tuple[FloatArray, float] | None:
         """With equal distance, shares exceed the table's by at most t in total."""
@@ -132,12 +132,6 @@ class TCloseness(SensitiveModel):
         """Refuse a distance that is undefined for the column; only an empty table is infeasible."""
         self._fitting(table)
         return super().feasible(table)
-
-    def infeasible(self, whole: GroupStats, table: Reference) -> Infeasible:
-        """The table is empty."""
-        return Infeasible(
-            f"t={self.t:g} but column {self.attribute(table).name!r} has no values at all.", hint="Add records."
-        )
 
     def _fitting(self, table: Reference) -> Attribute:
         attribute = self.attribute(table)
@@ -257,8 +251,7 @@ def hierarchical_distance(histogram: Histogram, units: IntArray, levels: tuple[I
     height = len(levels) - 1
     score = np.where(histogram.lengths > 0, 0.0, np.inf)
     for h, level in enumerate(levels[:-1]):
-        nodes = np.zeros(int(level.max(initial=-1)) + 1, dtype=np.int64)
-        np.add.at(nodes, level, units)
+        nodes = summed(units, level, int(level.max(initial=-1)) + 1)
         at_level = histogram.relabel(level) if h else histogram  # levels[0] is the identity
         score += equal_distance(at_level, nodes) / height
     return score

@@ -15,7 +15,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from hushtable.arrays import AnyArray, FloatArray, IntArray
+from hushtable.arrays import AnyArray, FloatArray, IntArray, summed
 from hushtable.kernels.grouping import group_rows, histogram, number_rows
 from hushtable.release.forms.base import Cells
 from hushtable.table.coded_columns import SensitiveColumn
@@ -51,9 +51,7 @@ class Values:
         >>> Values(np.array([0, 1, -1]), np.array([2, 0, 2]), np.array([4, 1, 1])).counts(3).tolist()
         [1, 0, 5]
         """
-        total = np.zeros(size, dtype=np.int64)
-        np.add.at(total, self.code, self.records)
-        return total
+        return summed(self.records, self.code, size)
 
 
 class Comparison(ABC):

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from hushtable.arrays import AnyArray, FloatArray, IntArray
+from hushtable.arrays import AnyArray, FloatArray, IntArray, summed
 from hushtable.kernels.grouping import group_rows, histogram, number_rows
 from hushtable.release.comparison import Comparison, RowComparison, TupleSums, Values
 from hushtable.release.forms.base import Cells
@@ -60,16 +60,13 @@ class CountedComparison(Comparison):
         (12, 4, [4, 4])
         """
         sizes = len(every.cells[0])
-        classes = np.zeros(sizes + 1, dtype=np.int64)
-        np.add.at(classes, every.labels + 1, records)
+        classes = summed(records, every.labels + 1, sizes + 1)
 
         from hushtable.parallel import each
 
-        def summed(columns: list[AnyArray], spans: list[int]) -> tuple[list[AnyArray], IntArray]:
+        def distinct(columns: list[AnyArray], spans: list[int]) -> tuple[list[AnyArray], IntArray]:
             number, first = number_rows(columns, spans)
-            total = np.zeros(len(first), dtype=np.int64)
-            np.add.at(total, number, records)
-            return [column[first] for column in columns], total
+            return [column[first] for column in columns], summed(records, number, len(first))
 
         rows, offsets = group_rows(every.labels + 1, sizes + 1)
 
@@ -79,7 +76,7 @@ class CountedComparison(Comparison):
 
         counted = each(values, every.table.quasi)
         quasi = every.table.quasi
-        tuples = partial(summed, [c.codes[: every.n] for c in quasi], [c.coded.size for c in quasi])
+        tuples = partial(distinct, [c.codes[: every.n] for c in quasi], [c.coded.size for c in quasi])
         own = (np.arange(sizes),) * len(quasi)
         return cls(
             every.cells, own, classes[1:], tuple(counted), lambda sums: sums(*tuples()), drawn,
@@ -112,9 +109,7 @@ class CountedComparison(Comparison):
 
     def cell_records(self, j: int) -> IntArray:
         """Return how many records have each cell of column j."""
-        total = np.zeros(len(self.cells[j]), dtype=np.int64)
-        np.add.at(total, self.of_class[j], self.class_records)
-        return total
+        return summed(self.class_records, self.of_class[j], len(self.cells[j]))
 
     def values(self, j: int) -> Values:
         """Return the original values behind the cells of column j."""

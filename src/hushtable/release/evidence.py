@@ -203,17 +203,9 @@ def _private(release: Released, shown: Callable[[], IntArray]) -> dict[str, Any]
 
 
 def _attribute(attribute: Attribute) -> dict[str, Any]:
-    return {
-        "column": attribute.key[0],
-        "labels": list(attribute.labels),
-        "units": attribute.units.tolist(),
-        "ordered": attribute.ordered,
-        "numbers": None if attribute.numbers is None else attribute.numbers.tolist(),
-        "categories": None if attribute.categories is None else attribute.categories.tolist(),
-        "n_categories": attribute.n_categories,
-        "levels": [level.tolist() for level in attribute.levels],
-        "level_labels": [list(row) for row in attribute.level_labels],
-    }
+    """Return what ``Attribute.from_lists`` needs to know of a column."""
+    parts = ("labels", "units", "ordered", "numbers", "categories", "n_categories", "levels", "level_labels")
+    return {"column": attribute.name, **{part: getattr(attribute, part) for part in parts}}
 
 
 def _joint(attribute: Attribute) -> dict[str, Any]:
@@ -225,6 +217,8 @@ def _joint(attribute: Attribute) -> dict[str, Any]:
 def _jsonable(value: Any) -> Any:
     if isinstance(value, Mapping):
         return {k: _jsonable(v) for k, v in value.items()}
+    if isinstance(value, np.ndarray):
+        value = value.tolist()
     if isinstance(value, list | tuple):
         return [_jsonable(v) for v in value]
     if isinstance(value, float) and not math.isfinite(value):

@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from hushtable.arrays import AnyArray, FloatArray, IntArray
+from hushtable.arrays import AnyArray, FloatArray, IntArray, first_places, summed
 from hushtable.errors import DataError, UsageError
 from hushtable.kernels.grouping import count_rows, number_rows
 from hushtable.laws.frequencies import Frequencies
@@ -179,8 +179,7 @@ class Exposure:
             The original, and the original row of each published row; negative for counterfeits.
         """
         labels = verification.labels[: table.num_rows]
-        first = np.full(len(verification.stats), -1, dtype=np.int64)
-        first[labels[::-1]] = np.arange(len(labels) - 1, -1, -1)
+        first = first_places(labels, len(verification.stats))
         real = (first >= 0) & (verification.stats.units > 0)
         stats = verification.stats.take(real)
         rows = pa.array(first[real])
@@ -283,8 +282,7 @@ def _grouped(
     """Group rows: the sample's first, then the population's, if there is one."""
     labels, first = number_rows(codes, sizes)
     if len(row_units):
-        units = np.zeros(len(first), dtype=np.int64)
-        np.add.at(units, labels[:n], row_units)
+        units = summed(row_units, labels[:n], len(first))
     else:
         units = np.bincount(labels[:n], minlength=len(first)).astype(np.int64)
     real = units > 0

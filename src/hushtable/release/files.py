@@ -12,7 +12,7 @@ import numpy as np
 import pyarrow as pa
 
 from hushtable.algorithms.base import Recoding
-from hushtable.arrays import IntArray
+from hushtable.arrays import IntArray, inverted
 from hushtable.errors import UsageError
 from hushtable.hierarchy.base import ROOT
 from hushtable.io.files import write_table
@@ -136,9 +136,7 @@ def patterns_of(
         labels = labels.astype(np.int64) * n_ranks + ranks
     _, first, owner, size = np.unique(labels, return_index=True, return_inverse=True, return_counts=True)
     order = np.argsort(first, kind="stable")
-    place = np.empty(len(order), dtype=np.int64)
-    place[order] = np.arange(len(order))
-    owner, size = place[owner], size[order]
+    owner, size = inverted(order)[owner], size[order]
     take = pa.array(first[order])
     columns: dict[str, pa.Array | pa.ChunkedArray] = {}
     length = np.zeros(len(order), dtype=np.int64)

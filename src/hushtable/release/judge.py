@@ -10,7 +10,7 @@ import numpy as np
 import pyarrow as pa
 
 from hushtable.algorithms.base import Problem
-from hushtable.arrays import BoolArray, IntArray
+from hushtable.arrays import BoolArray, IntArray, first_places
 from hushtable.errors import VerificationError
 from hushtable.io.text import to_labels
 from hushtable.kernels.grouping import number_rows
@@ -177,8 +177,7 @@ def judge_matching(problem: Problem, published: pa.Table, rows: IntArray) -> Ver
         )
     sizes = [c.coded.size for c in table.quasi]
     people, first = number_rows([c.codes[: table.n_sample] for c in table.quasi], sizes)
-    of_class = np.full(n_classes, -1, dtype=np.int64)
-    of_class[classes[::-1]] = np.arange(len(classes) - 1, -1, -1)
+    of_class = first_places(classes, n_classes)
     covers = [_covered(c, column.take(pa.array(of_class))) for c, column in zip(table.quasi, quasi, strict=True)]
     pairs = consistent_pairs(covers, [c.codes[first].astype(np.int64) for c in table.quasi])
     truth = np.unique(classes * np.int64(len(first)) + people[rows])

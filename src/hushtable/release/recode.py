@@ -11,7 +11,7 @@ import numpy as np
 import pyarrow as pa
 
 from hushtable.algorithms.base import Partition, Recoding
-from hushtable.arrays import AnyArray, IntArray
+from hushtable.arrays import AnyArray, IntArray, first_places, scattered
 from hushtable.io.dictionaries import encode, null_last
 from hushtable.io.text import to_labels
 from hushtable.kernels.grouping import group_rows, number_rows
@@ -163,8 +163,7 @@ def _exact(table: EncodedTable, buckets: IntArray) -> Recoded:
     buckets = np.where(np.arange(len(buckets)) < table.n_sample, buckets, -1)
     kept = np.flatnonzero(buckets >= 0)
     numbers, first = number_rows([c.codes[kept] for c in table.quasi], [c.coded.size for c in table.quasi])
-    labels = np.full(len(buckets), -1, dtype=np.int64)
-    labels[kept] = numbers
+    labels = scattered(numbers, kept, len(buckets))
     rows, offsets = group_rows(labels, len(first))
     cells = tuple(published_in(c, Recoding.BUCKET).from_records(c, rows, offsets) for c in table.quasi)
     return Recoded(labels, cells, tuple(c.labels() for c in cells), buckets)
@@ -177,8 +176,7 @@ def _concealed(table: EncodedTable, labels: IntArray, offsets: IntArray, rows: I
     ranks = [dense_ranks(pa.chunked_array([c.labels()])) for c in cells]
     merged, firsts = number_rows([rank for rank, _ in ranks], [n for _, n in ranks])
     n = len(firsts)
-    first = np.full(n, -1, dtype=np.int64)
-    first[merged[::-1]] = np.arange(len(merged) - 1, -1, -1)
+    first = first_places(merged, n)
     shown = tuple(c.take(first) for c in cells)
     classes = np.where(labels >= 0, merged[labels], -1)
     return Recoded(classes, shown, tuple(c.labels() for c in shown), derived=False, concealed=True)

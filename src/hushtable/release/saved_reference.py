@@ -48,7 +48,11 @@ def stated_counts(values: Sequence[Any]) -> IntArray:
 def saved_reference(evidence: Mapping[str, Any], model: AllOf) -> Reference:
     """Return the reference of the models from the private companion."""
     data = evidence["reference"]
-    attributes: dict[Key, Attribute] = {(e["column"],): _attribute(e, data["unit"]) for e in data["attributes"]}
+    attributes: dict[Key, Attribute] = {}
+    for entry in data["attributes"]:
+        own = {name: value for name, value in entry.items() if name != "column"}
+        own |= {"key": (entry["column"],), "unit": data["unit"]}
+        attributes[own["key"]] = Attribute.from_lists(own)
     joint = {tuple(entry["columns"]): entry for entry in data["joint"]}
     for key in (key for key in model.histogram_keys() if len(key) > 1):
         size = _combinations(key, attributes)
@@ -201,19 +205,3 @@ def _joint_units(entry: Mapping[str, Any], size: int) -> IntArray:
     units = np.zeros(size, dtype=np.int64)
     units[entry["codes"]] = entry["units"]
     return units
-
-
-def _attribute(entry: Mapping[str, Any], unit: int) -> Attribute:
-    numbers, categories = entry["numbers"], entry["categories"]
-    return Attribute(
-        key=(entry["column"],),
-        labels=entry["labels"],
-        units=np.array(entry["units"], dtype=np.int64),
-        unit=unit,
-        ordered=entry["ordered"],
-        numbers=None if numbers is None else np.array([np.nan if x is None else x for x in numbers], dtype=np.float64),
-        categories=None if categories is None else np.array(categories, dtype=np.int64),
-        n_categories=entry["n_categories"],
-        levels=tuple(np.array(level, dtype=np.int64) for level in entry["levels"]),
-        level_labels=tuple(map(tuple, entry["level_labels"])),
-    )

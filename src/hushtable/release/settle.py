@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from hushtable.algorithms.base import Algorithm, Partition, Problem, Recoding
-from hushtable.arrays import AnyArray, BoolArray, IntArray
+from hushtable.arrays import AnyArray, BoolArray, IntArray, scattered
 from hushtable.kernels.grouping import number_rows
 from hushtable.models.base import Monotone
 from hushtable.release.forms.base import Cells
@@ -138,9 +138,7 @@ def _with_equals(buckets: IntArray, equal: IntArray) -> IntArray:
         if np.array_equal(lowest[owner], owner):
             break
         owner = lowest[owner]
-    out = np.full(len(buckets), -1, dtype=np.int64)
-    out[kept] = np.unique(owner, return_inverse=True)[1]
-    return out
+    return scattered(np.unique(owner, return_inverse=True)[1], kept, len(buckets))
 
 
 def _join_worst(recoded: Recoded, good: BoolArray) -> tuple[IntArray, int]:
@@ -217,6 +215,5 @@ def class_of(cells: Sequence[Cells], codes: Sequence[AnyArray]) -> IntArray:
     for column, own in zip(cells, people, strict=True):
         inside = column.covers(groups, own[who])
         groups, who = groups[inside], who[inside]
-    out = np.full(len(first), -1, dtype=np.int64)
-    out[who] = groups
+    out = scattered(groups, who, len(first))
     return out[person]

@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from hushtable.arrays import AnyArray, BoolArray, IntArray
+from hushtable.arrays import AnyArray, BoolArray, IntArray, first_places, joined_ranges, summed
 from hushtable.errors import VerificationError, counted
 from hushtable.kernels.grouping import group_rows, histogram, number_rows
 from hushtable.models.base import Stat
@@ -327,8 +327,7 @@ def _stats(
         histograms[key] = Histogram(*parts, published.unit)
     units = np.bincount(labels, minlength=n_classes).astype(np.int64)
     if len(published.row_units):
-        units = np.zeros(n_classes, dtype=np.int64)
-        np.add.at(units, labels, published.row_units)
+        units = summed(published.row_units, labels, n_classes)
     elif published.class_units is not None:
         units = published.class_units
     if len(published.counterfeits):
@@ -347,8 +346,7 @@ def _stats(
 
 def _cells(published: Published, labels: IntArray, n_classes: int) -> dict[str, IntArray]:
     """Number the cells of each class in every quasi-identifier."""
-    first = np.zeros(n_classes, dtype=np.int64)
-    first[labels[::-1]] = np.arange(len(labels) - 1, -1, -1)
+    first = first_places(labels, n_classes)
     shown = (column.take(pa.array(first)) for column in published.quasi)
     return {name: class_numbers([cells])[0] for name, cells in zip(published.names, shown, strict=False)}
 
@@ -372,8 +370,7 @@ def _with_compatible(
     quasi: Sequence[pa.Array | pa.ChunkedArray], labels: IntArray, stats: GroupStats, real: BoolArray
 ) -> GroupStats:
     """Return, for every real class, the statistics of all compatible classes."""
-    first = np.full(len(stats), -1, dtype=np.int64)
-    first[labels[::-1]] = np.arange(len(labels) - 1, -1, -1)
+    first = first_places(labels, len(stats))
     codes, empty = [], []
     for column in quasi:
         one = column.take(pa.array(first))
@@ -403,7 +400,4 @@ def _join(columns: Sequence[IntArray], mine: IntArray, theirs: IntArray) -> tupl
     left, right = key[: len(mine)], key[len(mine) :]
     order = np.argsort(right, kind="stable")
     start, end = np.searchsorted(right[order], left), np.searchsorted(right[order], left, side="right")
-    lengths = end - start
-    begin = np.cumsum(lengths) - lengths
-    position = np.repeat(start - begin, lengths) + np.arange(lengths.sum())
-    return np.repeat(mine, lengths), theirs[order[position]]
+    return np.repeat(mine, end - start), theirs[order[joined_ranges(start, end - start)]]

@@ -24,7 +24,7 @@ import pyarrow as pa
 from hushtable import rng
 from hushtable.algorithms.pattern.anti_unify import INDIFFERENT, Condition, anti_unify, attribute_order, selected
 from hushtable.algorithms.pattern.search import Records, divide_sets, find_patterns, keep_sets
-from hushtable.arrays import FloatArray, IntArray
+from hushtable.arrays import FloatArray, IntArray, summed
 from hushtable.datasets import load_adult
 from hushtable.kernels.grouping import group_rows, number_rows
 from hushtable.reproduce.items import (
@@ -561,8 +561,7 @@ def _one_set(records: Records, rows: IntArray, condition: Condition, length: int
         labels, first = number_rows(
             [lead, *(shared + 1).T], [int(lead.max()) + 1, *(size + 1 for size in records.sizes)]
         )
-        together = np.zeros(len(first), dtype=np.int64)
-        np.add.at(together, labels, ways[large])
+        together = summed(ways[large], labels, len(first))
         ways = np.zeros(len(shared), dtype=np.int64)
         ways[first] = together
         long = (records.patterns(shared) != INDIFFERENT).sum(axis=1) >= length

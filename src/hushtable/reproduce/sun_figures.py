@@ -58,7 +58,7 @@ def _by_quasi(bench: Bench, sizes: Sequence[int]) -> list[Item]:
                   trend([r.distortion for r in points.values()]) in ("rises", "stays"))
         for algorithm, curves in found.items() for model, points in curves.items()
     ]  # fmt: skip
-    means = {a: {m: _mean([r.distortion for r in p.values()]) for m, p in c.items()} for a, c in found.items()}
+    means = {a: {m: sum(r.distortion for r in p.values()) / len(p) for m, p in c.items()} for a, c in found.items()}
     rows += [
         statement(name, f"model 3 distorts more than model 2 on average: {a}",
                   None if m[NAMES[2]] == m[NAMES[1]] else m[NAMES[2]] > m[NAMES[1]])
@@ -257,10 +257,6 @@ def _rises(points: Sequence[Result]) -> bool | None:
     if last.seconds > max(first.slowest, 1.1 * first.seconds):
         return True
     return False if first.seconds > max(last.slowest, 1.1 * last.seconds) else None
-
-
-def _mean(values: Sequence[float]) -> float:
-    return sum(values) / len(values)
 
 
 def _drawn(caption: str, x: str, y: str, curves: Curves, value: Callable[[Result], float]) -> Lines:

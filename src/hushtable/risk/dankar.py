@@ -37,10 +37,6 @@ class Dankar(UniquenessEstimator):
 
     name: ClassVar[str] = "dankar"
 
-    def estimate(self, table: Frequencies, population: int) -> float:
-        """S_1."""
-        return self.choose(table, population)[1]
-
     def choose(self, table: Frequencies, population: int) -> tuple[str, float]:
         """Return the estimator that the rule chose, and its S_1."""
         return by_rule(table, population)

@@ -17,7 +17,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from hushtable.arrays import FloatArray
+from hushtable.arrays import FloatArray, scattered
 from hushtable.errors import UsageError
 from hushtable.models.distinct_l import DistinctL
 from hushtable.models.entropy_l import EntropyL
@@ -103,8 +103,7 @@ class LDiversity(Risk):
                 hint="Give a column the role 'sensitive', and choose an algorithm that forms classes.",
             )
         table = members.table
-        labels = np.full(table.n_rows, -1, dtype=np.int64)
-        labels[members.rows] = members.classes
+        labels = scattered(members.classes, members.rows, table.n_rows)
         keys = [(c.name,) for c in table.sensitive]
         stats, reference = table.stats_of(labels, len(exposure), keys), table.reference()
         found, alone = [], np.zeros(len(exposure), dtype=np.bool_)

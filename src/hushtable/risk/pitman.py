@@ -19,8 +19,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-from hushtable.laws.frequencies import Frequencies
-from hushtable.laws.pitman import estimate
 from hushtable.risk.uniqueness import UniquenessEstimator
 
 
@@ -42,7 +40,3 @@ class Pitman(UniquenessEstimator):
     """
 
     name: ClassVar[str] = "pitman"
-
-    def estimate(self, table: Frequencies, population: int) -> float:
-        """S_1."""
-        return estimate(table, population)

@@ -24,8 +24,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-from hushtable.laws.frequencies import Frequencies
-from hushtable.laws.snb import estimate
 from hushtable.risk.uniqueness import UniquenessEstimator
 
 
@@ -47,7 +45,3 @@ class SlideNegativeBinomial(UniquenessEstimator):
     """
 
     name: ClassVar[str] = "snb"
-
-    def estimate(self, table: Frequencies, population: int) -> float:
-        """S_1."""
-        return estimate(table, population)

@@ -14,11 +14,10 @@ uniques. An estimate that does not exist (a model that cannot be fitted, a numbe
 from __future__ import annotations
 
 import math
-from abc import abstractmethod
 from dataclasses import dataclass
 
 from hushtable.laws.frequencies import Frequencies
-from hushtable.laws.uniqueness import population_uniques
+from hushtable.laws.uniqueness import LAWS, population_uniques
 from hushtable.risk.base import Exposure, Finding, Risk
 from hushtable.risk.sampling import Fraction, Sampling
 
@@ -71,9 +70,12 @@ class UniquenessEstimator(Risk):
 
     fraction: Fraction = None
 
-    @abstractmethod
     def estimate(self, table: Frequencies, population: int) -> float:
-        """S_1, for a table with sample uniques that is smaller than its population; NaN if there is no answer."""
+        """S_1, for a table with sample uniques that is smaller than its population; NaN if there is no answer.
+
+        By default, that of the law with the estimator's name.
+        """
+        return LAWS[self.name](table, population)
 
     def choose(self, table: Frequencies, population: int) -> tuple[str, float]:
         """Return the name of the estimator that was used, and S_1."""

@@ -18,8 +18,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-from hushtable.laws.frequencies import Frequencies
-from hushtable.laws.zayatz import estimate
 from hushtable.risk.uniqueness import UniquenessEstimator
 
 
@@ -41,7 +39,3 @@ class Zayatz(UniquenessEstimator):
     """
 
     name: ClassVar[str] = "zayatz"
-
-    def estimate(self, table: Frequencies, population: int) -> float:
-        """S_1."""
-        return estimate(table, population)

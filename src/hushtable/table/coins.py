@@ -137,7 +137,7 @@ def table_digest(table: EncodedTable) -> bytes:
 
         n = table.n_sample
         codes = [*(c.codes[:n] for c in table.quasi), *(c.codes[:n] for c in table.sensitive)]
-        weights = (table.row_units[:n] if len(table.row_units) else np.ones(n, dtype=np.int64)).view(np.uint64)
+        weights = table.units_of(slice(n)).view(np.uint64)
         sums = [int((hash_rows([turn, *codes], n).view(np.uint64) * weights).sum(dtype=np.uint64)) for turn in (0, 1)]
         table.derived["digest"] = columns_digest(table, sums)
     found: bytes = table.derived["digest"]

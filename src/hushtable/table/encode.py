@@ -9,7 +9,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from hushtable.arrays import AnyArray, IntArray
+from hushtable.arrays import AnyArray, IntArray, summed
 from hushtable.errors import DataError, PolicyError, counted
 from hushtable.hierarchy.base import Coded
 from hushtable.hierarchy.flat import Flat
@@ -193,8 +193,7 @@ def _code(column: ColumnPlan, prepared: Prepared, times: IntArray | None = None)
     occurring = counts(data)
     if times is not None:
         codes = to_codes(data)
-        occurring = np.zeros(len(data.dictionary) + 1, dtype=np.int64)
-        np.add.at(occurring, codes, times)
+        occurring = summed(times, codes, len(data.dictionary) + 1)
         occurring = occurring[:-1]  # the last is null's
     hierarchy, missing = column.hierarchy or Flat(), data.indices.null_count > 0
     coded = hierarchy.code(data.dictionary, prepared.kind, missing=missing, column=column.name, counts=occurring)

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from hushtable.arrays import AnyArray, IntArray
+from hushtable.arrays import AnyArray, IntArray, joined_ranges, summed
 from hushtable.errors import PolicyError
 from hushtable.kernels.grouping import group_rows, histogram
 from hushtable.table.coded_columns import QuasiColumn, SensitiveColumn
@@ -83,6 +83,10 @@ class EncodedTable:
     def sample_units(self) -> int:
         """Size of the sample, in units."""
         return int(self.row_units.sum()) if len(self.row_units) else self.n_sample
+
+    def units_of(self, rows: IntArray | slice) -> IntArray:
+        """Return the units of these rows; 1 without an entity column."""
+        return self.row_units[rows] if len(self.row_units) else np.ones(self.n_rows, dtype=np.int64)[rows]
 
     @property
     def bytes_per_row(self) -> int:
@@ -178,13 +182,11 @@ class EncodedTable:
         if len(key) > 1:
             check_combinations(key, self.attribute_size(key))
         codes, size = self._codes(key)
-        weights = self.row_units[: self.n_sample] if len(self.row_units) else None
         codes = codes[: self.n_sample]
-        if weights is None:
-            units = np.bincount(codes, minlength=size).astype(np.int64)
+        if len(self.row_units):
+            units = summed(self.row_units[: self.n_sample], codes, size)
         else:
-            units = np.zeros(size, dtype=np.int64)
-            np.add.at(units, codes, weights)
+            units = np.bincount(codes, minlength=size).astype(np.int64)
         if len(key) > 1:
             return Attribute(key, (), units, self.unit)
         column = next(c for c in self.sensitive if c.name == key[0])
@@ -203,7 +205,7 @@ class EncodedTable:
             attributes={key: self.attribute(key) for key in sorted(wanted)},
             population=len(self.population_rows) if len(self.population_rows) else None,
             background=background,
-            background_values=self._background_size(),
+            background_values=next((c.coded.size for c in self.sensitive if c.name == self.background_on), 0),
             background_on=self.background_on,
             bandwidths=self.bandwidths,
             household=0 if self.survey is None else self.survey.largest_household,
@@ -233,18 +235,13 @@ class EncodedTable:
         rows, offsets = group_rows(labels, n_groups)
         return self.stats(rows, offsets[:-1], offsets[1:], keys)
 
-    def _background_size(self) -> int:
-        return next((c.coded.size for c in self.sensitive if c.name == self.background_on), 0)
-
     def _background(self, rows: AnyArray, starts: IntArray, ends: IntArray) -> Histogram:
         mass = np.zeros(self.n_rows, dtype=np.int64)
         mass[self.background_rows.start : self.background_rows.stop] = self.background_mass
         codes = np.zeros(self.n_rows, dtype=np.int64)
         codes[self.background_rows.start : self.background_rows.stop] = self.background_codes
         owner = np.repeat(np.arange(len(starts)), ends - starts)
-        lengths = ends - starts
-        position = np.repeat(starts - np.cumsum(lengths) + lengths, lengths) + np.arange(lengths.sum())
-        row = np.asarray(rows)[position]
+        row = np.asarray(rows)[joined_ranges(starts, ends - starts)]
         keep = mass[row] > 0
         return Histogram.from_pairs(
             owner[keep].astype(np.int64), codes[row[keep]], mass[row[keep]], len(starts), self.background_unit

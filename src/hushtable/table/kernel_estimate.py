@@ -16,10 +16,10 @@ from dataclasses import dataclass, replace
 import numpy as np
 import pyarrow as pa
 
-from hushtable.arrays import BoolArray, FloatArray, IntArray
+from hushtable.arrays import BoolArray, FloatArray, IntArray, joined_ranges
 from hushtable.errors import DataError
 from hushtable.hierarchy.base import Coded
-from hushtable.kernels.grouping import number_rows
+from hushtable.kernels.grouping import group_rows, number_rows
 from hushtable.table.coded_columns import scaled_numbers
 from hushtable.table.encoded import EncodedTable
 from hushtable.table.plan import Extra
@@ -61,6 +61,8 @@ def _distances(coded: Coded, mine: IntArray, theirs: IntArray) -> FloatArray:
         scale = (number - first) / max(coded.size - first - 1, 1) if known is None else known
         scale = np.where(number < first, np.nan, scale)
         gap = np.abs(scale[mine] - scale[theirs])
+        if not coded.missing:
+            return gap
         return np.where(np.isnan(gap), np.where(mine == theirs, 0.0, 1.0), gap)
     height = max(len(coded.levels) - 1, 1)
     apart = np.zeros(np.broadcast_shapes(mine.shape, theirs.shape))
@@ -112,7 +114,7 @@ def estimate(table: EncodedTable, on: str, bandwidths: Sequence[float], wanted: 
             hint="Give some quasi-identifiers coarser values, or choose bayes-optimal with a background table.",
         )
     codes, size = table.code_column((on,))
-    weights = table.row_units[:n] if len(table.row_units) else np.ones(n, dtype=np.int64)
+    weights = table.units_of(slice(n))
     # counts of (combination, value): the values of a combination are neighbors
     pair, entry = np.unique(of_row * size + codes[:n], return_inverse=True)
     count = np.bincount(entry.reshape(-1), weights=weights)
@@ -123,12 +125,12 @@ def estimate(table: EncodedTable, on: str, bandwidths: Sequence[float], wanted: 
     columns = [(table.quasi[j].coded, quasi[j][first]) for j in turn]
     step = max(_CHUNK // max(len(first), 1), 1)
     for place, bandwidth in enumerate(bandwidths):
-        tables = [_weight_table(coded, bandwidth) for coded, _ in columns]
+        tables = [_weight_table(coded, bandwidth) for coded, _ in columns[1:]]
         for low in range(0, len(asked), step):
             part = asked[low : low + step]
             person, other, weight = _near(columns, tables, bandwidth, part)
             times = (begin[1:] - begin[:-1])[other]
-            entries = np.repeat(begin[other] - np.cumsum(times) + times, times) + np.arange(times.sum())
+            entries = joined_ranges(begin[other], times)
             found = np.bincount(
                 np.repeat(person, times) * size + value[entries],
                 weights=np.repeat(weight, times) * count[entries],
@@ -148,16 +150,23 @@ def _weight_table(coded: Coded, bandwidth: float) -> FloatArray | None:
 def _near(
     columns: Sequence[tuple[Coded, IntArray]], tables: Sequence[FloatArray | None], bandwidth: float, part: IntArray
 ) -> tuple[IntArray, IntArray, FloatArray]:
-    """Return which combinations weigh anything for which of some others, and how much."""
-    every_other = np.arange(len(columns[0][1]) if columns else 1)
-    person, other = (np.asarray(a) for a in np.broadcast_arrays(np.arange(len(part))[:, None], every_other[None, :]))
-    weight = np.ones(person.shape)
-    for (coded, known), every in zip(columns, tables, strict=True):
-        mine, theirs = known[part[person]], known[other]
+    """Return which combinations weigh anything for which of some others, and how much.
+
+    Only those with codes that are near in the first column are looked at, and so on.
+    """
+    coded, codes = columns[0]
+    own = kernel_weights(coded, codes[part][:, None], np.arange(coded.size), bandwidth)
+    person, code = np.nonzero(own)
+    members, offsets = group_rows(codes, coded.size)
+    times = np.diff(offsets)[code]
+    other = members[joined_ranges(offsets[code], times)]
+    person, weight = np.repeat(person, times), np.repeat(own[person, code], times)
+    for (coded, codes), every in zip(columns[1:], tables, strict=True):
+        mine, theirs = codes[part][person], codes[other]
         own = kernel_weights(coded, mine, theirs, bandwidth) if every is None else every[mine, theirs]
-        kept = np.nonzero(own)
+        kept = np.flatnonzero(own)
         person, other, weight = person[kept], other[kept], weight[kept] * own[kept]
-    return person.reshape(-1), other.reshape(-1), weight.reshape(-1)
+    return person, other, weight
 
 
 def with_estimate(encoded: EncodedTable, table: pa.Table, extra: Extra) -> Extra:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from hushtable.arrays import FloatArray, IntArray
+from hushtable.arrays import FloatArray, IntArray, summed
 from hushtable.hierarchy.base import Coded
 
 
@@ -89,8 +89,7 @@ def squared_sizes(sizes: IntArray, times: IntArray) -> int:
     if int(units.sum()) < 2**31:
         return int(units @ sizes)
     distinct, place = np.unique(sizes, return_inverse=True)
-    total = np.zeros(len(distinct), dtype=np.int64)
-    np.add.at(total, place, times)
+    total = summed(times, place, len(distinct))
     return sum(t * s * s for s, t in zip(distinct.tolist(), total.tolist(), strict=True))
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -83,17 +84,21 @@ class Attribute:
         levels: Sequence[npt.ArrayLike] = (),
     ) -> Attribute:
         """Build from plain arrays, for tests and examples."""
-        cats = None if categories is None else np.asarray(categories, dtype=np.int64)
-        return cls(
-            key=(name,),
-            labels=tuple(labels),
-            units=np.asarray(counts, dtype=np.int64),
-            ordered=ordered or numbers is not None,
-            numbers=None if numbers is None else np.asarray(numbers, dtype=np.float64),
-            categories=cats,
-            n_categories=0 if cats is None else int(cats.max()) + 1,
-            levels=tuple(np.asarray(level, dtype=np.int64) for level in levels),
-        )
+        return cls.from_lists({
+            "key": (name,), "labels": labels, "units": counts, "ordered": ordered or numbers is not None,
+            "numbers": numbers, "categories": categories,
+            "n_categories": 0 if categories is None else int(np.max(categories)) + 1, "levels": levels,
+        })  # fmt: skip
+
+    @classmethod
+    def from_lists(cls, data: Mapping[str, Any]) -> Attribute:
+        """Return a column from its fields as JSON has them, arrays as lists."""
+        kinds = {"units": np.int64, "numbers": np.float64, "categories": np.int64}
+        arrays = {name: np.asarray(data[name], dtype=kind) for name, kind in kinds.items() if data[name] is not None}
+        names = {"key": tuple(data["key"]), "labels": tuple(data["labels"])}
+        levels = tuple(np.asarray(level, dtype=np.int64) for level in data["levels"])
+        level_labels = tuple(map(tuple, data.get("level_labels", ())))
+        return cls(**{**data, **arrays, **names, "levels": levels, "level_labels": level_labels})
 
     @property
     def name(self) -> str:

@@ -18,7 +18,7 @@ from typing import TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from hushtable.arrays import FloatArray, IntArray
+from hushtable.arrays import FloatArray, IntArray, joined_ranges, run_starts
 
 Key: TypeAlias = tuple[str, ...]
 """The name of a histogram: one sensitive column, or several taken jointly."""
@@ -66,9 +66,7 @@ class Histogram:
         """Build from unsorted (group, value, units) triples; equal pairs add up, zeros disappear."""
         order = np.lexsort((values, groups))
         g, v, u = groups[order], values[order], units[order]
-        new = np.ones(len(g), dtype=np.bool_)
-        new[1:] = (g[1:] != g[:-1]) | (v[1:] != v[:-1])
-        starts = np.flatnonzero(new)
+        starts = np.flatnonzero(run_starts(g, v))
         total = np.add.reduceat(u, starts) if len(starts) else u[:0]
         keep = total > 0
         g, v, total = g[starts][keep], v[starts][keep], total[keep]
@@ -153,7 +151,7 @@ class Histogram:
         """Return the histograms of these groups, in this order."""
         lengths = self.lengths[groups]
         offsets = _offsets(lengths)
-        index = (self.offsets[:-1][groups] - offsets[:-1]).repeat(lengths) + np.arange(offsets[-1])
+        index = joined_ranges(self.offsets[:-1][groups], lengths)
         return Histogram(offsets, self.values[index], self.units[index], self.unit)
 
     def merge(self, labels: IntArray, n_groups: int) -> Histogram:

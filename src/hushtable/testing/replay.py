@@ -15,7 +15,7 @@ import pyarrow as pa
 
 from hushtable.algorithms.base import Algorithm, Partition, Problem, Recoding
 from hushtable.algorithms.earlier import Counterfeits
-from hushtable.arrays import BoolArray, IntArray
+from hushtable.arrays import BoolArray, IntArray, first_places
 from hushtable.engines import local
 from hushtable.hierarchy.base import ROOT
 from hushtable.release.guard import Guard
@@ -97,8 +97,7 @@ class _ReplayContent(Algorithm):
             # each combination stands for its records
             numbers = np.unique(np.concatenate([known, asked]), axis=0, return_inverse=True)[1].reshape(-1)
             own, numbers = numbers[: len(known)], numbers[len(known) :]
-            first = np.full(int(own.max()) + 1, -1, dtype=np.int64)
-            first[own[::-1]] = np.arange(len(own) - 1, -1, -1)
+            first = first_places(own, int(own.max()) + 1)
             if not np.array_equal(partition.labels[first[own]], partition.labels[: len(own)]):
                 raise Incomparable
             source = first[numbers]

@@ -17,7 +17,7 @@ from typing import Annotated, Any, Literal
 import numpy as np
 
 from hushtable import rng
-from hushtable.arrays import BoolArray, FloatArray, IntArray
+from hushtable.arrays import BoolArray, FloatArray, IntArray, scattered
 from hushtable.errors import ParameterError, did_you_mean
 from hushtable.kernels.grouping import number_rows
 from hushtable.params import Between
@@ -81,8 +81,7 @@ class Task:
         wanted = _targets(column, rows.n)
         if some is None:
             return cls(rows, wanted, _split(rows, wanted, test))
-        known = np.full(rows.n, -1, dtype=np.int64)
-        known[some] = wanted[some]
+        known = scattered(wanted[some], some, rows.n)
         tested = np.zeros(rows.n, dtype=np.bool_)
         tested[some] = rng.uniform(rows.seed, "accuracy/split", len(some)) < test
         return cls(rows, known, tested)

@@ -21,7 +21,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from hushtable.arrays import AnyArray, FloatArray, IntArray
+from hushtable.arrays import AnyArray, FloatArray, IntArray, joined_ranges, run_starts
 from hushtable.kernels.grouping import number_rows
 from hushtable.release.forms.base import Cells
 from hushtable.utility.base import Comparison, Measure
@@ -117,8 +117,7 @@ class Trie:
         keys = []
         for column, size in zip(columns, sizes, strict=True):
             key = parent * size + column[first].astype(np.int64)
-            new = np.ones(len(key), dtype=np.bool_)
-            new[1:] = key[1:] != key[:-1]
+            new = run_starts(key)
             keys.append(key[new])
             parent = np.cumsum(new) - 1
         return cls(tuple(keys), tuple(sizes), numbers)
@@ -162,8 +161,7 @@ def covered_tuples(
             half = len(group) // 2
             stack += [(level, group[half:], node[half:]), (level, group[:half], node[:half])]
             continue
-        begin = np.cumsum(lengths) - lengths
-        child = np.repeat(start - begin, lengths) + np.arange(lengths.sum())
+        child = joined_ranges(start, lengths)
         owner = np.repeat(group, lengths)
         if cells[level].has_holes:
             keep = cells[level].covers(of_class[level][owner], trie.keys[level][child] % size)

@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -45,21 +45,11 @@ COOLING = 3
 """Heat falls with this power of the remaining rounds."""
 
 
-def descend(
-    problem: Problem,
-    space: Space,
-    points: FloatArray,
-    near: IntArray,
-    labels: IntArray,
-    n: int,
-    needed: int,
-    deadline: float | None = None,
-) -> tuple[IntArray, bool]:
-    """Return labels of satisfied groups with at most the sum of squared errors of the given ones.
+@dataclass(frozen=True)
+class Refining:
+    """What a search for groups of lower loss works with.
 
-    Also return whether the time limit was reached.
-
-    Parameters
+    Attributes
     ----------
     problem : Problem
     space : Space
@@ -67,57 +57,65 @@ def descend(
         The space's points as numbers without missing values.
     near : int64 array
         Records x neighbors, nearest first.
-    labels : int64 array
-        Labels of satisfied groups ``0 .. n - 1``; every point has one.
-    n : int
     needed : int
         Minimum units of a group.
     deadline : float, optional
-        On the monotonic clock; checked before each round.
+        On the monotonic clock.
     """
-    units = np.ones(len(labels), dtype=np.int64) if space.units is None else space.units
+
+    problem: Problem
+    space: Space
+    points: FloatArray
+    near: IntArray
+    needed: int
+    deadline: float | None = None
+
+
+def descend(given: Refining, labels: IntArray, n: int) -> tuple[IntArray, bool]:
+    """Return labels of satisfied groups with at most the sum of squared errors of the given ones.
+
+    Also return whether the time limit was reached, which is checked before each round.
+
+    Parameters
+    ----------
+    given : Refining
+    labels : int64 array
+        Labels of satisfied groups ``0 .. n - 1``; every point has one.
+    n : int
+    """
+    near = given.near
     rounds = max(CYCLE, min(ROUNDS, WORK // len(labels)))
     idle = 0
     for turn in range(rounds):
-        problem.progress(turn / rounds, "refining")
-        if deadline is not None and time.monotonic() >= deadline:
+        given.problem.progress(turn / rounds, "refining")
+        if given.deadline is not None and time.monotonic() >= given.deadline:
             return labels, True
         offered = near[:, turn % near.shape[1]], turn // 2 + np.arange(len(labels)), np.zeros(len(labels))
-        proposed = _proposed(Grouped(points, labels, n, units, needed), near, turn, offered)
-        labels, n, kept = _keep(problem, space, labels, n, proposed)
+        labels, n, kept = _round(given, labels, n, turn, offered)
         idle = 0 if kept else idle + 1
         # every neighbor twice, and every direction of a cut
-        if idle > max(2 * near.shape[1], CYCLE * 2 * (points.shape[1] + 1)):
+        if idle > max(2 * near.shape[1], CYCLE * 2 * (given.points.shape[1] + 1)):
             break
     return labels, False
 
 
-def temper(
-    problem: Problem,
-    space: Space,
-    points: FloatArray,
-    near: IntArray,
-    labels: IntArray,
-    n: int,
-    needed: int,
-    deadline: float | None = None,
-) -> tuple[IntArray, bool]:
+def temper(given: Refining, labels: IntArray, n: int) -> tuple[IntArray, bool]:
     """Return labels of satisfied groups, with at most the error of ``descend`` alone; see ``descend``.
 
     Also return whether the time limit was reached.
     """
-    plain, late = descend(problem, space, points, near, labels, n, needed, deadline)
+    points, near, deadline = given.points, given.near, given.deadline
+    plain, late = descend(given, labels, n)
     rounds = min(HOT_ROUNDS, HOT_WORK // len(labels))
     if late or rounds < LEAST or int(plain.max()) < 1:
         return plain, late
-    units = np.ones(len(labels), dtype=np.int64) if space.units is None else space.units
     before = _error(points, plain)
     hot = before / len(labels) * min(2.0, rounds / 750)
     tolerance = exponential_quantiles(4096)
     labels, n = plain, int(plain.max()) + 1
     begin, turn, done = time.monotonic(), 0, 0
     while turn < rounds:
-        problem.progress(turn / rounds, "refining")
+        given.problem.progress(turn / rounds, "refining")
         if deadline is not None and done:
             # at the current pace, the rest of the cooling must fit into the remaining time
             now = time.monotonic()
@@ -131,11 +129,10 @@ def temper(
         share = ((drawn >> np.uint64(12)) & np.uint64(1023)).astype(np.float64) / 1024
         chosen = near[np.arange(len(labels)), (share * share * near.shape[1]).astype(np.int64)]
         offered = chosen, (drawn >> np.uint64(32)).astype(np.int64), slack
-        proposed = _proposed(Grouped(points, labels, n, units, needed), near, done, offered)
-        labels, n, _ = _keep(problem, space, labels, n, proposed)
+        labels, n, _ = _round(given, labels, n, done, offered)
         turn, done = turn + 1, done + 1
     if not late:
-        labels, _ = descend(problem, space, points, near, labels, n, needed)
+        labels, _ = descend(replace(given, deadline=None), labels, n)
     return (labels if _error(points, labels) < before else plain), late
 
 
@@ -145,12 +142,17 @@ def _error(points: FloatArray, labels: IntArray) -> float:
     return float(np.einsum("nd,nd->", points, points) - groups.term.sum())
 
 
-def _proposed(now: Grouped, near: IntArray, turn: int, offered: tuple[IntArray, IntArray, FloatArray]) -> list[Change]:
-    """Return the changes of a round; if it neither cuts nor dissolves groups, the exchanges that are ``offered``."""
+def _round(
+    given: Refining, labels: IntArray, n: int, turn: int, offered: tuple[IntArray, IntArray, FloatArray]
+) -> tuple[IntArray, int, bool]:
+    """Make the changes of a round; if it neither cuts nor dissolves groups, the exchanges that are ``offered``."""
+    now = Grouped(given.points, labels, n, given.space.weights, given.needed)
     place, cycle = turn % CYCLE, turn // CYCLE
     if place == CYCLE - 1:
-        return cut_or_pooled(now, cycle)
-    return dissolved(now, near, cycle) if place == CYCLE // 2 - 1 else exchanged(now, *offered)
+        proposed = cut_or_pooled(now, cycle)
+    else:
+        proposed = dissolved(now, given.near, cycle) if place == CYCLE // 2 - 1 else exchanged(now, *offered)
+    return _keep(given.problem, given.space, labels, n, proposed)
 
 
 def _keep(

@@ -8,7 +8,7 @@ import numpy as np
 
 from hushtable.algorithms.base import Problem
 from hushtable.algorithms.cluster.space import Space
-from hushtable.arrays import FloatArray, IntArray
+from hushtable.arrays import FloatArray, IntArray, scattered
 from hushtable.kernels.metric import Metric
 from hushtable.models.compose import AllOf
 from hushtable.table.stats import GroupStats
@@ -63,9 +63,8 @@ def centroids(points: FloatArray, labels: IntArray, n_groups: int, metric: Metri
 
 def stats_of(problem: Problem, space: Space, labels: IntArray, n_groups: int) -> GroupStats:
     """Return the statistics of groups of points that models need."""
-    member = np.full(problem.table.n_rows, -1, dtype=np.int64)
-    member[space.rows] = labels
-    return problem.table.stats_of(member, n_groups, problem.model.histogram_keys())
+    everything = scattered(labels, space.rows, problem.table.n_rows)
+    return problem.table.stats_of(everything, n_groups, problem.model.histogram_keys())
 
 
 def worst_groups(problem: Problem, model: AllOf, stats: GroupStats) -> IntArray:

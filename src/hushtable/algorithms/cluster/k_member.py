@@ -50,7 +50,7 @@ from hushtable.algorithms.kinds import Kinds, add_groups, helpful
 from hushtable.algorithms.refining.refinable import Refinable
 from hushtable.algorithms.shave import shave
 from hushtable.algorithms.trim import trim
-from hushtable.arrays import BoolArray, IntArray
+from hushtable.arrays import BoolArray, IntArray, places_among, scattered
 from hushtable.kernels.grouping import group_rows, number_rows
 from hushtable.kernels.members import extreme_records
 from hushtable.models.base import SensitiveModel
@@ -104,8 +104,7 @@ class KMember(Refinable):
         kind = kinds.of_row[rows]
         groupwise = model.part(table_level=False)
         labels, n = Growth(problem, groupwise, kinds, costs, kind, offsets).run()
-        everything = np.full(table.n_rows, -1, dtype=np.int64)
-        everything[rows] = labels
+        everything = scattered(labels, rows, table.n_rows)
         stats = table.stats_of(everything, n, model.histogram_keys())
         labels, n = join_rows(problem, groupwise, kinds, kind, block, Clusters(costs, labels, n, stats))
         merged = merge_until_satisfied(problem, costs, labels, n, rows)
@@ -197,9 +196,7 @@ class Growth:
         # records collected since a block's last satisfied cluster are left over
         whole = np.flatnonzero(mine < serial[self._block])
         labels, first = number_rows([self._block[whole], mine[whole]], [n_blocks, int(serial.max(initial=0)) + 1])
-        out = np.full(len(mine), -1, dtype=np.int64)
-        out[whole] = labels
-        return out, len(first)
+        return scattered(labels, whole, len(mine)), len(first)
 
     def _satisfied(self, stats: GroupStats) -> BoolArray:
         done = stats.units > 0
@@ -226,8 +223,7 @@ class Growth:
     def _nearest(self, blocks: IntArray, stats: GroupStats, low: IntArray, high: IntArray) -> IntArray:
         wanted = np.zeros((len(blocks), self._n_local if self._choosy else 0), dtype=np.bool_)
         if self._choosy and len(blocks):
-            place = np.full(len(self._starts), -1, dtype=np.int64)
-            place[blocks] = np.arange(len(blocks))
+            place = places_among(blocks, len(self._starts))
             pair = np.flatnonzero((self._pair_free > 0) & (place[self._pair_block] >= 0))
             group = place[self._pair_block[pair]]
             helps = helpful(self._model, self._problem.reference, self._kinds, stats, group, self._pair_kind[pair])

@@ -16,7 +16,7 @@ from hushtable.algorithms.cluster.blocks import cut_blocks
 from hushtable.algorithms.cluster.costs import CellCosts
 from hushtable.algorithms.cluster.groups import worst_groups
 from hushtable.algorithms.kinds import Kinds, add_groups
-from hushtable.arrays import BoolArray, IntArray
+from hushtable.arrays import BoolArray, IntArray, places_among
 from hushtable.kernels.bounds import bounds
 from hushtable.kernels.grouping import group_rows
 from hushtable.models.base import Monotone
@@ -126,10 +126,8 @@ def without_costly(problem: Problem, partition: Partition) -> Partition:
         if COSTLY * int(total[worst]) < int(total.sum()):
             break
         others = np.delete(np.arange(n), worst)
-        number = np.full(n, -1, dtype=np.int64)
-        number[others] = np.arange(n - 1)
         kept = stats.take(others)
-        rest = Clusters(costs, number[labels], n - 1, kept)
+        rest = Clusters(costs, places_among(others, n)[labels], n - 1, kept)
         joined, count = join_rows(problem, model, kinds, kind, block, rest)
         after = Clusters(costs, joined, count, kept)
         # a block without a group keeps its records together, which need not satisfy the model

@@ -12,12 +12,12 @@ from typing import Annotated, Any, ClassVar, Literal
 import numpy as np
 
 from hushtable.algorithms.base import Algorithm, Partition, Problem, Reads, Recoding
-from hushtable.algorithms.cluster.descent import temper
+from hushtable.algorithms.cluster.descent import Refining, temper
 from hushtable.algorithms.cluster.groups import centroids, labels_of, stats_of, worst_groups
 from hushtable.algorithms.cluster.space import Scale, Space
 from hushtable.algorithms.kinds import Kinds, add_groups
 from hushtable.algorithms.trim import trim
-from hushtable.arrays import BoolArray, FloatArray, IntArray
+from hushtable.arrays import BoolArray, FloatArray, IntArray, scattered
 from hushtable.errors import ParameterError
 from hushtable.kernels.anneal import anneal
 from hushtable.kernels.device import rounds_for
@@ -139,9 +139,7 @@ class Microaggregation(Algorithm):
     @staticmethod
     def _everywhere(problem: Problem, space: Space, labels: IntArray) -> IntArray:
         """The labels of all rows, including those without a point."""
-        everything = np.full(problem.table.n_rows, -1, dtype=np.int64)
-        everything[space.rows] = labels
-        return everything
+        return scattered(labels, space.rows, problem.table.n_rows)
 
     def _grouped(self, problem: Problem, space: Space) -> tuple[IntArray, int, dict[str, Any]]:
         """Form groups, add ungrouped records to them, and merge groups that violate the model."""
@@ -402,15 +400,14 @@ def improve(
     if len(labels) < 2 or not start > 1e-12 * len(labels):
         return Improved(labels, n)
     points = embed(space)
-    near = neighbours(points, WIDTH)
+    given = Refining(problem, space, points, neighbours(points, WIDTH), needed, deadline)
     late = False
     better: IntArray | None = None
     if _sizes_alone(problem, needed):
-        better, late = _annealed(problem, space, points, near, labels, needed, start, steps, deadline)
+        better, late = _annealed(given, labels, start, steps)
     if better is None:
-        better, late = temper(problem, space, points, near, labels, n, needed, deadline)
-    _, better = np.unique(better, return_inverse=True)
-    better = better.astype(np.int64)
+        better, late = temper(given, labels, n)
+    better = np.unique(better, return_inverse=True)[1].astype(np.int64)
     groups = int(better.max()) + 1
     end = group_error(space, better, groups)
     if not end < start or not _valid(problem, space, better, groups):
@@ -427,43 +424,30 @@ def _sizes_alone(problem: Problem, needed: int) -> bool:
 
 def _valid(problem: Problem, space: Space, labels: IntArray, n: int) -> bool:
     stats = stats_of(problem, space, labels, n)
-    groupwise, together = problem.model.part(table_level=False), problem.model.part(table_level=True)
-    if not bool(groupwise.satisfied(stats, problem.reference).all()):
-        return False
-    return bool(together.table_satisfied(stats, problem.reference)[0])
+    return bool(problem.model.table_satisfied(stats, problem.reference)[0])
 
 
-def _annealed(
-    problem: Problem,
-    space: Space,
-    points: FloatArray,
-    near: IntArray,
-    labels: IntArray,
-    needed: int,
-    error: float,
-    each: int | None,
-    deadline: float | None,
-) -> tuple[IntArray | None, bool]:
+def _annealed(given: Refining, labels: IntArray, error: float, each: int | None) -> tuple[IntArray | None, bool]:
     """Return labels after all steps, and whether the time limit was reached; None if group sizes are too uneven."""
-    if space.units is None and len(labels) >= ROUNDS_FROM:
-        return _in_rounds(problem, points, near, labels, needed, error, each, deadline)
-    units = np.ones(len(labels), dtype=np.int64) if space.units is None else space.units
-    if int(np.bincount(labels).max()) * (int(units.sum()) // needed + 1) > MEMORY:
+    if given.space.units is None and len(labels) >= ROUNDS_FROM:
+        return _in_rounds(given, labels, error, each)
+    units = given.space.weights
+    if int(np.bincount(labels).max()) * (int(units.sum()) // given.needed + 1) > MEMORY:
         return None, False
     steps = min(STEPS_EACH * len(labels), max(STEPS, LEAST_EACH * len(labels)))
     steps = steps if each is None else each * len(labels)
     # more steps allow more initial heat
     hot = error / len(labels) * min(2.0, (steps / len(labels) / 2800) ** 0.5)
     tolerance = exponential_quantiles(4096)
-    pace, done = _Pace(deadline), 0
+    pace, done = _Pace(given.deadline), 0
     for part in range(CHUNKS):
-        problem.progress(part / CHUNKS, "refining")
+        given.problem.progress(part / CHUNKS, "refining")
         size = pace.fitting(steps // CHUNKS, part, done)
         heat = (hot * ((CHUNKS - part) / CHUNKS) ** COOLING, hot * ((CHUNKS - part - 1) / CHUNKS) ** COOLING)
         if pace.over:
             # no time is left to cool down: one part without heat
             size, heat = steps // CHUNKS, (0.0, 0.0)
-        labels = anneal(points, labels, near, units, needed, size, heat, tolerance, part + 1)
+        labels = anneal(given.points, labels, given.near, units, given.needed, size, heat, tolerance, part + 1)
         done += size
         if pace.over:
             break
@@ -489,32 +473,21 @@ class _Pace:
         return min(size, max(fits, 1))
 
 
-def _in_rounds(
-    problem: Problem,
-    points: FloatArray,
-    near: IntArray,
-    labels: IntArray,
-    needed: int,
-    error: float,
-    each: int | None,
-    deadline: float | None,
-) -> tuple[IntArray, bool]:
+def _in_rounds(given: Refining, labels: IntArray, error: float, each: int | None) -> tuple[IntArray, bool]:
     """Return labels after all rounds, and whether the time limit was reached."""
-    given = (points, labels, near, needed, exponential_quantiles(QUANTILES))
+    start = (given.points, labels, given.near, given.needed, exponential_quantiles(QUANTILES))
     rounds = max((each or ROUND_STEPS) * len(labels) // (int(labels.max()) + 1) // CHUNKS, 1)
     try:
-        return _cooled(problem, rounds_for(*given), rounds, WARMTH * error / len(labels), deadline)
+        return _cooled(given, rounds_for(*start), rounds, WARMTH * error / len(labels))
     except DeviceLost as lost:
         _log.warning("%s The processor starts again.", lost)
-        return _cooled(problem, Processor(*given), rounds, WARMTH * error / len(labels), deadline)
+        return _cooled(given, Processor(*start), rounds, WARMTH * error / len(labels))
 
 
-def _cooled(
-    problem: Problem, state: RoundsState, rounds: int, hot: float, deadline: float | None
-) -> tuple[IntArray, bool]:
-    pace, done = _Pace(deadline), 0
+def _cooled(given: Refining, state: RoundsState, rounds: int, hot: float) -> tuple[IntArray, bool]:
+    pace, done = _Pace(given.deadline), 0
     for part in range(CHUNKS):
-        problem.progress(part / CHUNKS, "refining")
+        given.problem.progress(part / CHUNKS, "refining")
         size = pace.fitting(rounds, part, done)
         left = 1.0 - (part + np.arange(size) / size) / CHUNKS
         state.run(done, hot * left**COOLING)

@@ -57,16 +57,12 @@ class Mst(Microaggregation):
         """Cut the tree, then divide what is still large."""
         order, above, length = _spanning_tree(problem, space)
         needed = needed_units(problem, space)
-        root = _cut(order, above, length, _units(space), needed)
+        root = _cut(order, above, length, space.weights, needed)
         # a group's records in canonical order, groups in the order of their first records
         _, of_record = np.unique(root, return_inverse=True)
         by_group = np.argsort(of_record, kind="stable")
         whole = np.split(by_group, np.cumsum(np.bincount(of_record))[:-1]) if len(space) else []
         return [part for group in whole for part in divided(problem, space, group, needed)], {}
-
-
-def _units(space: Space) -> IntArray:
-    return np.ones(len(space), dtype=np.int64) if space.units is None else space.units
 
 
 def divided(problem: Problem, space: Space, group: IntArray, needed: int) -> list[IntArray]:
@@ -83,7 +79,7 @@ def divided(problem: Problem, space: Space, group: IntArray, needed: int) -> lis
     >>> [part.tolist() for part in divided(Quiet, space, np.array([0, 1, 4]), 2)]
     [[0, 1, 4]]
     """
-    if int(_units(space)[group].sum()) < 2 * needed:
+    if int(space.weights[group].sum()) < 2 * needed:
         return [group]
     left = Microaggregation.remaining(part_of(space, group))
     return [group[part] for part in mdav_groups(problem, left, needed)]

@@ -70,7 +70,7 @@ class MuApprox(Microaggregation):
     def groups(self, problem: Problem, space: Space) -> tuple[list[IntArray], dict[str, Any]]:
         """Grow the forest, cut its trees, then divide what is still large."""
         needed = needed_units(problem, space)
-        units = [1] * len(space) if space.units is None else space.units.tolist()
+        units = space.weights.tolist()
         trees = _forest(problem, space, units, needed)
         cut = [np.array(part) for tree in trees for part in _parts(tree, dict(enumerate(units)), needed)]
         return [part for group in cut for part in divided(problem, space, group, needed)], {}

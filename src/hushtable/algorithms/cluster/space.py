@@ -86,6 +86,11 @@ class Space:
         return len(self.rows)
 
     @property
+    def weights(self) -> IntArray:
+        """The units of every point; 1 without an entity column."""
+        return np.ones(len(self), dtype=np.int64) if self.units is None else self.units
+
+    @property
     def total(self) -> int:
         """All records' units."""
         return len(self.rows) if self.units is None else int(self.units.sum())

@@ -71,7 +71,7 @@ import numpy.typing as npt
 
 from hushtable.algorithms.base import Algorithm, Partition, Problem, Progress, Reads, Recoding, quietly
 from hushtable.algorithms.partition.mondrian import Mondrian
-from hushtable.arrays import AnyArray, BoolArray, FloatArray, IntArray
+from hushtable.arrays import AnyArray, BoolArray, FloatArray, IntArray, places_among, scattered
 from hushtable.errors import IncompatibleError
 from hushtable.kernels.crowds import exchange, nearest_tuples, underpriced
 from hushtable.kernels.grouping import group_rows, number_rows
@@ -152,8 +152,7 @@ class KConcealing(Algorithm):
             settled += len(rows)
         lengths = [len(own) for own in members]
         offsets = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
-        labels = np.full(table.n_rows, -1, dtype=np.int64)
-        labels[: table.n_sample] = np.arange(table.n_sample)
+        labels = places_among(np.arange(table.n_sample), table.n_rows)
         return Partition(labels, table.n_sample, crowds=(offsets, np.concatenate(members)))
 
     def _crowds(
@@ -195,8 +194,7 @@ class KConcealing(Algorithm):
 
 def _inside(problem: Problem, rows: IntArray, classes: IntArray, size: int) -> list[tuple[IntArray, IntArray]]:
     """Return people of classes whose crowds are equally large, and their crowds: people by their position."""
-    labels = np.full(problem.table.n_rows, -1, dtype=np.int64)
-    labels[rows] = classes
+    labels = scattered(classes, rows, problem.table.n_rows)
     stats = problem.table.stats_of(labels, int(classes.max()) + 1, problem.model.histogram_keys())
     sizes = _sufficient(problem, stats, size)
     found = []

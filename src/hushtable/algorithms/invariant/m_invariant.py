@@ -71,7 +71,7 @@ from hushtable.algorithms.cluster.blocks import cut_blocks
 from hushtable.algorithms.earlier import Counterfeits, Earlier
 from hushtable.algorithms.pairing import pair_up
 from hushtable.algorithms.trim import trim
-from hushtable.arrays import BoolArray, FloatArray, IntArray
+from hushtable.arrays import BoolArray, FloatArray, IntArray, inverted, run_places, scattered
 from hushtable.errors import IncompatibleError, NotFound
 from hushtable.kernels.grouping import group_rows
 from hushtable.models.base import Monotone, Stat
@@ -332,8 +332,7 @@ class MInvariant(Algorithm):
         size = float(problem.model.min_group_size())
         while True:
             groups = max(1, int(len(rows) / size))
-            labels = np.full(problem.table.n_rows, -1, dtype=np.int64)
-            labels[rows] = np.arange(len(rows)) * groups // len(rows)
+            labels = scattered(np.arange(len(rows)) * groups // len(rows), rows, problem.table.n_rows)
             if _fits(problem, labels, groups, None):
                 return Partition(labels, groups)
             if groups == 1:
@@ -419,12 +418,9 @@ def _eligible(codes: IntArray, rows: IntArray, m: int, problem: Problem) -> IntA
     cap = int(counts.max())
     while cap and m * cap > int(np.minimum(counts, cap).sum()):
         cap -= 1
-    turn = np.zeros(len(rows), dtype=np.int64)
     order = np.argsort(place, kind="stable")
-    turn[order] = np.arange(len(rows)) - np.repeat(np.cumsum(counts) - counts, counts)
-    surplus = turn >= cap
-    weights = problem.table.row_units[rows] if len(problem.table.row_units) else np.ones(len(rows), dtype=np.int64)
-    return rows if int(weights[surplus].sum()) > problem.budget else rows[~surplus]
+    surplus = run_places(place[order])[inverted(order)] >= cap
+    return rows if int(problem.table.units_of(rows[surplus]).sum()) > problem.budget else rows[~surplus]
 
 
 def _order(problem: Problem, earlier: Earlier) -> IntArray:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 
@@ -42,40 +43,6 @@ class Children:
     stats: GroupStats
     good: BoolArray
     saves: IntArray
-
-
-class Branching(Protocol):
-    """The groups of a level that may still be specialized; their records are here or elsewhere."""
-
-    @property
-    def open(self) -> int:
-        """Number of groups."""
-
-    @property
-    def width(self) -> int:
-        """Number of columns."""
-
-    @property
-    def minimum(self) -> int:
-        """Minimum units of a satisfied group."""
-
-    def children(self, column: int, model: AllOf) -> Children | None:
-        """Return the children along one column of all groups that can be specialized there."""
-
-    def kind_counts(self, family: Any, child: IntArray, kinds: Kinds) -> tuple[IntArray, IntArray, IntArray]:
-        """Return record counts by kind for some children: child (index in ``child``), kind, count."""
-
-    def going_back(self, family: Any, child: IntArray, moved: Moved, possible: BoolArray, kinds: Kinds) -> Any:
-        """Return the records with the lowest lots, which move back to parents for which it is ``possible``."""
-
-    def loss(self, groups: IntArray) -> IntArray:
-        """Return the loss of suppressing one unit of each group: the levels between its nodes and the roots."""
-
-    def leave_out(self, family: Any, children: BoolArray) -> None:
-        """Suppress the records of some children."""
-
-    def advance(self, chosen: IntArray, families: Sequence[Any], back: Sequence[Any], unfit: BoolArray) -> None:
-        """Divide groups and continue with their parts."""
 
 
 class Trees:
@@ -116,6 +83,60 @@ class Trees:
         full = np.array([len(nodes) - 1 for nodes in self.nodes], dtype=np.int64)
         lost: IntArray = (full - heights) @ self.weights
         return lost
+
+
+class Branching(ABC):
+    """The groups of a level that may still be specialized; their records are here or elsewhere.
+
+    Attributes
+    ----------
+    trees : Trees
+    heights : (groups, d) int64 array
+        The height of the lowest node that covers a group in each column.
+    closed : (groups, d) bool array
+        Columns in which a group is not specialized.
+    minimum : int
+        Minimum units of a satisfied group.
+    """
+
+    trees: Trees
+    heights: IntArray
+    closed: BoolArray
+    minimum: int
+
+    @property
+    def open(self) -> int:
+        """Number of groups."""
+        return len(self.heights)
+
+    @property
+    def width(self) -> int:
+        """Number of columns."""
+        return int(self.heights.shape[1])
+
+    def loss(self, groups: IntArray) -> IntArray:
+        """Return the loss of suppressing one unit of each group: the levels between its nodes and the roots."""
+        return self.trees.loss(self.heights[groups])
+
+    @abstractmethod
+    def children(self, column: int, model: AllOf) -> Children | None:
+        """Return the children along one column of all groups that can be specialized there."""
+
+    @abstractmethod
+    def kind_counts(self, family: Any, child: IntArray, kinds: Kinds) -> tuple[IntArray, IntArray, IntArray]:
+        """Return record counts by kind for some children: child (index in ``child``), kind, count."""
+
+    @abstractmethod
+    def going_back(self, family: Any, child: IntArray, moved: Moved, possible: BoolArray, kinds: Kinds) -> Any:
+        """Return the records with the lowest lots, which move back to parents for which it is ``possible``."""
+
+    @abstractmethod
+    def leave_out(self, family: Any, children: BoolArray) -> None:
+        """Suppress the records of some children."""
+
+    @abstractmethod
+    def advance(self, chosen: IntArray, families: Sequence[Any], back: Sequence[Any], unfit: BoolArray) -> None:
+        """Divide groups and continue with their parts."""
 
 
 def satisfied_children(stats: GroupStats, minimum: int, model: AllOf, reference: Reference) -> BoolArray:

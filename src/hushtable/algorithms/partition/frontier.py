@@ -17,7 +17,7 @@ import numpy as np
 
 from hushtable.algorithms.base import Partition, Problem
 from hushtable.algorithms.regions import TreeBuilder
-from hushtable.arrays import AnyArray, BoolArray, IntArray
+from hushtable.arrays import AnyArray, BoolArray, IntArray, inverted, joined_ranges
 from hushtable.kernels.bounds import bounds, column_bounds
 from hushtable.kernels.partition import balanced_cuts, split_children, split_rows, split_ties, spread_labels
 from hushtable.models.base import Stat
@@ -94,8 +94,7 @@ class Proposals:
     def children_of(self, chosen: IntArray) -> IntArray:
         """Return the numbers of these proposals' children."""
         lengths = np.diff(self.offsets)[chosen]
-        begin = np.cumsum(lengths) - lengths
-        return np.repeat(self.offsets[:-1][chosen] - begin, lengths) + np.arange(lengths.sum())
+        return joined_ranges(self.offsets[:-1][chosen], lengths)
 
     def take(self, chosen: BoolArray | IntArray) -> Proposals:
         """Return some of the proposals."""
@@ -115,16 +114,12 @@ class Proposals:
         parts = [part for part in parts if len(part)]
         if len(parts) < 2:
             return parts[0] if parts else Proposals.none()
-        lengths = np.concatenate([np.diff(p.offsets) for p in parts])
-        return Proposals(
-            np.concatenate([p.group for p in parts]),
-            np.concatenate([p.column for p in parts]),
-            np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64),
-            np.concatenate([p.starts for p in parts]),
-            np.concatenate([p.ends for p in parts]),
-            np.concatenate([p.units for p in parts]),
-            np.concatenate([p.cuts for p in parts]),
+        groups, columns, starts, ends, units, cuts = (
+            np.concatenate([getattr(p, name) for p in parts])
+            for name in ("group", "column", "starts", "ends", "units", "cuts")
         )
+        lengths = np.concatenate([[0], *(np.diff(p.offsets) for p in parts)])
+        return Proposals(groups, columns, np.cumsum(lengths).astype(np.int64), starts, ends, units, cuts)
 
 
 class GroupLevel(Protocol):
@@ -429,8 +424,7 @@ class Frontier:
         starts, ends, nodes = (np.concatenate([d[i] for d in self._done]).astype(np.int64) for i in range(3))
         # nothing more will be cut, and the labels need the memory
         self._work = np.empty((0, self.width), dtype=np.uint8)
-        number = np.empty(len(starts), dtype=np.int64)
-        number[np.argsort(starts, kind="stable")] = np.arange(len(starts))
+        number = inverted(np.argsort(starts, kind="stable"))
         rows = self._originals(0, len(self._index))
         labels = spread_labels(rows, starts, ends, number, self._table.n_rows)
         tree = None if self._relaxed else self._tree.tree(nodes, number)

@@ -93,8 +93,7 @@ class _Informed(Frontier):
 
     def __init__(self, problem: Problem, kept: BoolArray) -> None:
         table = problem.table
-        units = table.row_units if len(table.row_units) else np.ones(table.n_rows, dtype=np.int64)
-        units = np.where(kept, units, 0)
+        units = np.where(kept, table.units_of(slice(table.n_rows)), 0)
         self.tables = [
             coarse_bins(np.bincount(c.codes, weights=units, minlength=c.coded.size).astype(np.int64), c.coded.missing)
             for c in table.quasi

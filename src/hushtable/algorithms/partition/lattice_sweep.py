@@ -43,7 +43,7 @@ from hushtable.algorithms.lattice.optimal import Optimal
 from hushtable.algorithms.refining.cells import leaf_cost
 from hushtable.algorithms.refining.refinable import Refinable
 from hushtable.algorithms.trim import trim
-from hushtable.arrays import AnyArray, BoolArray, FloatArray, IntArray
+from hushtable.arrays import AnyArray, BoolArray, FloatArray, IntArray, joined_ranges, scattered, summed
 from hushtable.kernels.grouping import group_rows, number_rows
 from hushtable.kernels.sweep import first_crowd, marks_of, remember
 from hushtable.models.base import Monotone, Stat
@@ -246,7 +246,7 @@ class Waiting:
         n = int(of_row.max()) + 1
         self._rows, self._offsets = group_rows(of_row, n)
         self._rows = self._kept[self._rows]
-        weight = table.row_units[self._rows] if len(table.row_units) else np.ones(len(self._rows), dtype=np.int64)
+        weight = table.units_of(self._rows)
         self._tuple_units = np.add.reduceat(weight, self._offsets[:-1])
         self.tuples = np.arange(n)
         self.minimum = max(problem.model.min_group_size() * table.unit, 1)
@@ -290,9 +290,7 @@ class Waiting:
         if not number:
             return
         chosen = good[:number]
-        place = np.full(n_groups + 1, -1, dtype=np.int64)
-        place[chosen] = self._n_groups + np.arange(number)
-        label = place[group]
+        label = scattered(self._n_groups + np.arange(number), chosen, n_groups + 1)[group]
         self._labels[self.tuples[label >= 0]] = label[label >= 0]
         self._n_groups += number
         taken = stats.take(chosen)
@@ -336,16 +334,12 @@ class Waiting:
         """Return the statistics of groups of tuples that the model needs."""
         table = self._problem.table
         if self._by_size:
-            units = np.zeros(n_groups, dtype=np.int64)
-            np.add.at(units, group, self._tuple_units[tuples])
-            return GroupStats(units, table.unit)
+            return GroupStats(summed(self._tuple_units[tuples], group, n_groups), table.unit)
         by_group = np.argsort(group, kind="stable")
         ordered = tuples[by_group]
         lengths = self._offsets[ordered + 1] - self._offsets[ordered]
-        begin = np.cumsum(lengths) - lengths
-        rows = self._rows[np.repeat(self._offsets[ordered] - begin, lengths) + np.arange(lengths.sum())]
-        per_group = np.zeros(n_groups, dtype=np.int64)
-        np.add.at(per_group, group[by_group], lengths)
+        rows = self._rows[joined_ranges(self._offsets[ordered], lengths)]
+        per_group = summed(lengths, group[by_group], n_groups)
         ends = np.cumsum(per_group)
         return table.stats(rows, ends - per_group, ends, self._problem.model.histogram_keys())
 

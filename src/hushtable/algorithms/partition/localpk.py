@@ -62,7 +62,7 @@ from hushtable.algorithms.partition.unspecialise import Families, Moved, unspeci
 from hushtable.algorithms.refining.refinable import Refinable
 from hushtable.algorithms.store import BranchCounts, Division, FarStore
 from hushtable.algorithms.trim import trim
-from hushtable.arrays import BoolArray, IntArray
+from hushtable.arrays import BoolArray, IntArray, mask_of, places_among, scattered, summed
 from hushtable.errors import IncompatibleError
 from hushtable.kernels.grouping import number_rows
 from hushtable.models.base import Monotone
@@ -153,8 +153,7 @@ def _budget(problem: Problem, kept: BoolArray) -> int:
     table = problem.table
     if table.n_rows > table.n_sample or problem.model.part(table_level=True).members:
         return 0
-    gone = np.flatnonzero(~kept)
-    return problem.budget - (int(table.row_units[gone].sum()) if len(table.row_units) else len(gone))
+    return problem.budget - int(table.units_of(np.flatnonzero(~kept)).sum())
 
 
 class Specialising:
@@ -187,13 +186,13 @@ class Specialising:
     def work(self) -> None:
         """Specialize every open group once, or finish it."""
         branches = self._branches
-        families = [branches.children(j, self._groups) for j in range(branches.width)]
+        found = (branches.children(j, self._groups) for j in range(branches.width))
+        families = [family for family in found if family is not None]
         saving = np.full((branches.open, branches.width), -1, dtype=np.int64)
         broken = np.zeros((branches.open, branches.width), dtype=np.bool_)
         unfit = np.zeros((branches.open, branches.width), dtype=np.bool_)
         for family in families:
-            if family is not None:
-                self._judge(family, saving, broken, unfit)
+            self._judge(family, saving, broken, unfit)
         chosen = np.full(branches.open, -1, dtype=np.int64)
         back: list[Any] = []
         for _ in range(branches.width):
@@ -204,10 +203,9 @@ class Specialising:
             trying = np.where(waiting, best, -1)
             done = waiting & ~broken[np.arange(branches.open), best]
             for family in families:
-                if family is not None:
-                    mended, moved = self._mend(family, (trying == family.column) & ~done)
-                    done[mended] = True
-                    back += moved
+                mended, moved = self._mend(family, (trying == family.column) & ~done)
+                done[mended] = True
+                back += moved
             done[self._suppressed(families, np.where(waiting & ~done, best, -1), saving)] = True
             chosen[done] = best[done]
             saving[np.flatnonzero(waiting), best[waiting]] = np.where(
@@ -216,19 +214,15 @@ class Specialising:
         if self._table.members:
             chosen = self._committed(chosen, families, back, unfit, saving)
         for family in families:
-            if family is not None:
-                self._uncover(family, chosen)
+            self._uncover(family, chosen)
         branches.advance(chosen, families, back, unfit & self._shrinks)
 
     def _judge(self, family: Children, saving: IntArray, broken: BoolArray, unfit: BoolArray) -> None:
         """Record what a column saves each group, and whether its parent needs repair."""
         n, j = self._branches.open, family.column
-        offered = np.zeros(n, dtype=np.bool_)
-        offered[family.group] = True
-        saved = np.zeros(n, dtype=np.int64)
-        np.add.at(saved, family.group[family.good], family.saves[family.good])
-        some = np.zeros(n, dtype=np.bool_)
-        some[family.group[family.good]] = True
+        offered = mask_of(family.group, n)
+        saved = summed(family.saves[family.good], family.group[family.good], n)
+        some = mask_of(family.group[family.good], n)
         stays = self._remainder(family, np.arange(n))
         # groups of population rows alone are not published, so no model needs to hold for them
         alive = stays.units > 0
@@ -242,9 +236,8 @@ class Specialising:
 
     def _remainder(self, family: Children, groups: IntArray) -> GroupStats:
         """Return the records that stay at the parent of each of these groups: the children that violate the model."""
-        place = np.full(self._branches.open, -1, dtype=np.int64)
-        place[groups] = np.arange(len(groups))
-        return family.stats.merge(np.where(family.good, -1, place[family.group]), len(groups))
+        place = places_among(groups, self._branches.open)[family.group]
+        return family.stats.merge(np.where(family.good, -1, place), len(groups))
 
     def _mend(self, family: Children, wanted: BoolArray) -> tuple[IntArray, list[Any]]:
         """Move records back until these groups' parents hold; return the groups where that works, and records."""
@@ -252,8 +245,7 @@ class Specialising:
         if not len(groups):
             return groups, []
         problem, branches = self._problem, self._branches
-        number = np.full(branches.open, -1, dtype=np.int64)
-        number[groups] = np.arange(len(groups))
+        number = places_among(groups, branches.open)
         child = np.flatnonzero(family.good & wanted[family.group])
         families = Families(
             self._remainder(family, groups),
@@ -263,11 +255,10 @@ class Specialising:
         )
         model, reference = self._groups, problem.reference
         moved = unspecialise(model, reference, branches.minimum, self._kinds, families, self._turns)
-        possible = np.zeros(branches.open, dtype=np.bool_)
-        possible[groups[moved.possible]] = True
+        possible = mask_of(groups[moved.possible], branches.open)
         return np.flatnonzero(possible), [branches.going_back(family, child, moved, possible, self._kinds)]
 
-    def _suppressed(self, families: Sequence[Children | None], trying: IntArray, saving: IntArray) -> IntArray:
+    def _suppressed(self, families: Sequence[Children], trying: IntArray, saving: IntArray) -> IntArray:
         """Suppress the records at parents that cannot be repaired, if that is worthwhile; return the groups."""
         if self._budget <= 0:
             return np.empty(0, dtype=np.int64)
@@ -275,27 +266,23 @@ class Specialising:
         groups = np.flatnonzero(trying >= 0)
         units = np.zeros(branches.open, dtype=np.int64)
         for family in families:
-            if family is not None:
-                stays = ~family.good & (trying[family.group] == family.column)
-                np.add.at(units, family.group[stays], family.stats.units[stays])
+            stays = ~family.good & (trying[family.group] == family.column)
+            np.add.at(units, family.group[stays], family.stats.units[stays])
         gain = saving[groups, trying[groups]] - units[groups] * branches.loss(groups)
         order = groups[np.lexsort((groups, -gain))]
         order = order[: int(np.count_nonzero(gain > 0))]
         taken = order[np.cumsum(units[order]) <= self._budget]
         self._budget -= int(units[taken].sum())
-        out = np.zeros(branches.open, dtype=np.bool_)
-        out[taken] = True
+        out = mask_of(taken, branches.open)
         for family in families:
-            if family is not None:
-                stays = ~family.good & out[family.group] & (trying[family.group] == family.column)
-                branches.leave_out(family, stays)
+            stays = ~family.good & out[family.group] & (trying[family.group] == family.column)
+            branches.leave_out(family, stays)
         return taken
 
     def _uncover(self, family: Children, chosen: IntArray) -> None:
         """Remove population rows at a parent without records: no class covers them."""
         divided = ~family.good & (chosen[family.group] == family.column)
-        units = np.zeros(self._branches.open, dtype=np.int64)
-        np.add.at(units, family.group[divided], family.stats.units[divided])
+        units = summed(family.stats.units[divided], family.group[divided], self._branches.open)
         empty = divided & (units[family.group] == 0)
         if empty.any():
             self._branches.leave_out(family, empty)
@@ -314,8 +301,7 @@ class Specialising:
         groups = np.flatnonzero(chosen >= 0)
 
         def holds(some: IntArray) -> bool:
-            divided = np.zeros(branches.open, dtype=np.bool_)
-            divided[groups[some]] = True
+            divided = mask_of(groups[some], branches.open)
             keep = np.ones(len(standing), dtype=np.bool_)
             keep[n_done:] = ~divided
             new = len(standing) + np.flatnonzero(divided[group_of_part])
@@ -362,7 +348,7 @@ class _Back:
     count: IntArray
 
 
-class CountedBranches:
+class CountedBranches(Branching):
     """The open groups of one level; see ``Branching``.
 
     Parameters
@@ -384,19 +370,9 @@ class CountedBranches:
     def __init__(
         self, problem: Problem, trees: Trees, kinds: Kinds, counts: BranchCounts, heights: IntArray, closed: BoolArray
     ) -> None:
-        self._problem, self._trees, self._kinds, self._counts = problem, trees, kinds, counts
-        self.heights, self.closed = heights, closed
+        self._problem, self._kinds, self._counts = problem, kinds, counts
+        self.trees, self.heights, self.closed = trees, heights, closed
         self.minimum = max(problem.model.min_group_size(), 1) * problem.store.outline.unit
-
-    @property
-    def open(self) -> int:
-        """Number of groups."""
-        return len(self.heights)
-
-    @property
-    def width(self) -> int:
-        """Number of columns."""
-        return int(self.heights.shape[1])
 
     def children(self, column: int, model: AllOf) -> CountedChildren | None:
         """Return the children along one column of all groups that can be specialized there."""
@@ -404,12 +380,11 @@ class CountedBranches:
         mine = np.flatnonzero(counts.column == column)
         if not len(mine):
             return None
-        nodes = int(self._trees.nodes[column].max()) + 1
+        nodes = int(self.trees.nodes[column].max()) + 1
         owner, first = number_rows([counts.group[mine], counts.node[mine]], [self.open, nodes])
         n, kind, count = len(first), counts.kind[mine], counts.count[mine]
         weight = count * kinds.stats.units[kind]
-        units = np.zeros(n, dtype=np.int64)
-        np.add.at(units, owner, weight)
+        units = summed(weight, owner, n)
         histograms = {
             key: Histogram.from_pairs(owner, kinds.values[key][kind], weight, n, unit) for key in model.histogram_keys()
         }
@@ -420,16 +395,15 @@ class CountedBranches:
         np.minimum.at(low, owner, counts.low[mine])
         np.maximum.at(high, owner, counts.high[mine])
         good = satisfied_children(stats, self.minimum, model, self._problem.reference)
-        lower = self.heights[group] - self._trees.heights(low, high)
-        saves = units * (lower @ self._trees.weights)
+        lower = self.heights[group] - self.trees.heights(low, high)
+        saves = units * (lower @ self.trees.weights)
         return CountedChildren(column, group, stats, good, saves, counts.node[mine][first], owner, kind, count)
 
     def kind_counts(
         self, family: CountedChildren, child: IntArray, kinds: Kinds
     ) -> tuple[IntArray, IntArray, IntArray]:
         """Return record counts by kind for some children: child (index in ``child``), kind, count."""
-        place = np.full(len(family.group), -1, dtype=np.int64)
-        place[child] = np.arange(len(child))
+        place = places_among(child, len(family.group))
         here = np.flatnonzero(place[family.owner] >= 0)
         here = here[np.lexsort((family.kind[here], place[family.owner[here]]))]
         return place[family.owner[here]], family.kind[here], family.count[here]
@@ -449,10 +423,6 @@ class CountedBranches:
             moved.count[goes],
         )
 
-    def loss(self, groups: IntArray) -> IntArray:
-        """Return the loss of suppressing one unit of each group."""
-        return self._trees.loss(self.heights[groups])
-
     def leave_out(self, family: CountedChildren, children: BoolArray) -> None:
         """Refuse: suppression compares all groups, and only some are here."""
         raise IncompatibleError(
@@ -461,7 +431,7 @@ class CountedBranches:
         )
 
     def advance(
-        self, chosen: IntArray, families: Sequence[CountedChildren | None], back: Sequence[_Back], unfit: BoolArray
+        self, chosen: IntArray, families: Sequence[CountedChildren], back: Sequence[_Back], unfit: BoolArray
     ) -> None:
         """Number the parts of the divided groups: satisfied children, and the records that stay at each parent."""
         groups: list[IntArray] = []
@@ -471,8 +441,6 @@ class CountedBranches:
         closed = [np.zeros((0, self.width), dtype=np.bool_)]
         n = 0
         for family in families:
-            if family is None:
-                continue
             mine = chosen[family.group] == family.column
             stays = ~family.good
             own = [b for b in back if b.column == family.column]
@@ -480,12 +448,10 @@ class CountedBranches:
                 stays[b.whole] = True
             some = np.concatenate([b.child for b in own]) if own else np.empty(0, dtype=np.int64)
             kept = mine[some] & ~stays[some]
-            parent = np.zeros(self.open, dtype=np.bool_)
-            parent[family.group[mine & stays]] = True
+            parent = mask_of(family.group[mine & stays], self.open)
             parent[family.group[some[kept]]] = True
             children = np.flatnonzero(mine & ~stays)
-            part = np.full(len(family.group), -1, dtype=np.int64)
-            part[children] = n + np.arange(len(children))
+            part = scattered(n + np.arange(len(children)), children, len(family.group))
             of_parent = n + len(children) + np.cumsum(parent) - 1
             part[mine & stays] = of_parent[family.group[mine & stays]]
             groups.append(family.group[mine])

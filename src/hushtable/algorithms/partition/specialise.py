@@ -14,9 +14,9 @@ import numpy as np
 
 from hushtable.algorithms.base import Partition, Problem
 from hushtable.algorithms.kinds import Kinds
-from hushtable.algorithms.partition.children import Children, Trees, satisfied_children
+from hushtable.algorithms.partition.children import Branching, Children, Trees, satisfied_children
 from hushtable.algorithms.partition.unspecialise import Moved
-from hushtable.arrays import BoolArray, IntArray
+from hushtable.arrays import BoolArray, IntArray, inverted, mask_of, run_places, scattered
 from hushtable.kernels.bounds import bounds
 from hushtable.kernels.grouping import group_rows, number_rows
 from hushtable.models.compose import AllOf
@@ -42,7 +42,7 @@ class Placed(Children):
         return np.repeat(np.arange(len(self.group), dtype=np.int64), np.diff(self.offsets))
 
 
-class Branches:
+class Branches(Branching):
     """The groups that may still be specialized, and the finished ones.
 
     Parameters
@@ -63,8 +63,8 @@ class Branches:
         self._divisible = self.minimum + 1 if budget > 0 else 2 * self.minimum
         order = table.canonical_order
         self.rows = order[kept[order]]
-        self._trees = Trees(table.quasi)
-        ranks = self._trees.ranks
+        self.trees = Trees(table.quasi)
+        ranks = self.trees.ranks
         dtype = np.result_type(np.uint8, *(c.codes.dtype for c in table.quasi))
         self._codes = np.empty((len(self.rows), len(ranks)), dtype=dtype)
         for j, (column, rank) in enumerate(zip(table.quasi, ranks, strict=True)):
@@ -75,16 +75,6 @@ class Branches:
         start = np.zeros(len(self.rows), dtype=np.int64)
         shut = np.zeros((1, len(ranks)), dtype=np.bool_) if closed is None else closed[None, :]
         self._open(np.arange(len(self.rows), dtype=np.int64), start, shut)
-
-    @property
-    def open(self) -> int:
-        """Number of groups that may still be specialized."""
-        return len(self.heights)
-
-    @property
-    def width(self) -> int:
-        """Number of columns."""
-        return int(self._codes.shape[1])
 
     def share_done(self) -> float:
         """Share of the records whose group is finished."""
@@ -111,7 +101,7 @@ class Branches:
 
     def _heights(self, places: IntArray, offsets: IntArray) -> IntArray:
         """Return the height of the lowest node that covers each group, column by column."""
-        return self._trees.heights(*bounds(self._codes[places], offsets[:-1], offsets[1:]))
+        return self.trees.heights(*bounds(self._codes[places], offsets[:-1], offsets[1:]))
 
     def _units(self, places: IntArray, offsets: IntArray) -> IntArray:
         weights = self._table.row_units
@@ -127,7 +117,7 @@ class Branches:
         places, labels = self._places[mine], self._labels[mine]
         if not len(places):
             return None
-        nodes = self._trees.nodes[column]
+        nodes = self.trees.nodes[column]
         node = nodes[self.heights[labels, column] - 1, self._codes[places, column]]
         child, first = number_rows([labels, node], [self.open, int(nodes.max()) + 1])
         in_order, offsets = group_rows(child, len(first))
@@ -135,7 +125,7 @@ class Branches:
         stats = self._table.stats(self.rows[places], offsets[:-1], offsets[1:], model.histogram_keys())
         good = satisfied_children(stats, self.minimum, model, self._reference)
         lower = self.heights[group] - self._heights(places, offsets)
-        return Placed(column, group, stats, good, stats.units * (lower @ self._trees.weights), places, offsets)
+        return Placed(column, group, stats, good, stats.units * (lower @ self.trees.weights), places, offsets)
 
     def kind_counts(self, family: Placed, child: IntArray, kinds: Kinds) -> tuple[IntArray, IntArray, IntArray]:
         """Return record counts by kind for some children: child (index in ``child``), kind, count."""
@@ -145,8 +135,7 @@ class Branches:
     def going_back(self, family: Placed, child: IntArray, moved: Moved, possible: BoolArray, kinds: Kinds) -> IntArray:
         """Return the places of the records that go back to parents for which it is possible."""
         rows = self.rows[family.places]
-        whole = np.zeros(len(family.group), dtype=np.bool_)
-        whole[child[moved.dissolved]] = True
+        whole = mask_of(child[moved.dissolved], len(family.group))
         owner = family.place_owner()
         # records of each kind that a child gives: those whose quasi-identifiers come first in secret order
         key = owner * len(kinds.stats) + kinds.of_row[rows]
@@ -160,17 +149,11 @@ class Branches:
             return np.zeros(len(rows), dtype=np.int64)
         return self._problem.coins.lots_of_combinations([c.codes[rows] for c in self._table.quasi])
 
-    def loss(self, groups: IntArray) -> IntArray:
-        """Return the loss of suppressing one unit of each group: the levels between its nodes and the roots."""
-        return self._trees.loss(self.heights[groups])
-
     def leave_out(self, family: Placed, children: BoolArray) -> None:
         """Suppress the records of some children."""
         self._dropped[family.places[children[family.place_owner()]]] = True
 
-    def advance(
-        self, chosen: IntArray, families: Sequence[Placed | None], back: Sequence[IntArray], unfit: BoolArray
-    ) -> None:
+    def advance(self, chosen: IntArray, families: Sequence[Placed], back: Sequence[IntArray], unfit: BoolArray) -> None:
         """Divide groups and continue with their parts.
 
         Parameters
@@ -189,7 +172,7 @@ class Branches:
         self._open(places, labels, closed)
 
     def parts(
-        self, chosen: IntArray, families: Sequence[Placed | None], back: Sequence[IntArray], unfit: BoolArray
+        self, chosen: IntArray, families: Sequence[Placed], back: Sequence[IntArray], unfit: BoolArray
     ) -> tuple[IntArray, IntArray, BoolArray]:
         """Return places, the part that each belongs to, and the parts' closed columns."""
         moved = np.zeros(len(self.rows), dtype=np.bool_)
@@ -198,8 +181,6 @@ class Branches:
         places, labels, closed = [], [], [np.zeros((0, self.width), dtype=np.bool_)]
         n = 0
         for family in families:
-            if family is None:
-                continue
             mine = chosen[family.group] == family.column
             owner = family.place_owner()
             here = mine[owner] & ~self._dropped[family.places]
@@ -223,9 +204,7 @@ class Branches:
 
     def group_of(self, places: IntArray) -> IntArray:
         """Return the open group that owns each of these places."""
-        group = np.full(len(self.rows), -1, dtype=np.int64)
-        group[self._places] = self._labels
-        return group[places]
+        return scattered(self._labels, self._places, len(self.rows))[places]
 
     def stats(self, places: IntArray, labels: IntArray, n: int, model: AllOf) -> GroupStats:
         """Return the statistics of groups given by a label per place."""
@@ -245,11 +224,8 @@ class Branches:
         first = np.full(self._n_final, len(self.rows), dtype=np.int64)
         kept = np.flatnonzero(~self._dropped)
         np.minimum.at(first, self._final[kept], kept)
-        number = np.empty(self._n_final, dtype=np.int64)
-        number[np.argsort(first, kind="stable")] = np.arange(self._n_final)
-        labels = np.full(self._table.n_rows, -1, dtype=np.int64)
-        labels[self.rows[kept]] = number[self._final[kept]]
-        return Partition(labels, self._n_final)
+        number = inverted(np.argsort(first, kind="stable"))
+        return Partition(scattered(number[self._final[kept]], self.rows[kept], self._table.n_rows), self._n_final)
 
 
 def _first_of(
@@ -259,12 +235,6 @@ def _first_of(
     place = np.flatnonzero(able & np.isin(key, asked))
     place = place[np.lexsort((lots(place), key[place]))]
     own = key[place]
-    new = np.ones(len(own), dtype=np.bool_)
-    new[1:] = own[1:] != own[:-1]
-    start = np.flatnonzero(new)
-    rank = np.arange(len(own)) - np.repeat(start, np.diff(np.append(start, len(own))))
     by_key = np.argsort(asked)
     limit = count[by_key][np.searchsorted(asked[by_key], own)] if len(asked) else own
-    out = np.zeros(len(key), dtype=np.bool_)
-    out[place[rank < limit]] = True
-    return out
+    return mask_of(place[run_places(own) < limit], len(key))

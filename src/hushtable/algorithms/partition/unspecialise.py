@@ -20,7 +20,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from hushtable.algorithms.kinds import Kinds, add_groups, helpful
-from hushtable.arrays import BoolArray, FloatArray, IntArray
+from hushtable.arrays import BoolArray, FloatArray, IntArray, run_starts, summed
 from hushtable.kernels.grouping import number_rows
 from hushtable.models.base import SensitiveModel
 from hushtable.models.compose import AllOf
@@ -156,18 +156,14 @@ class _Round:
         """Return the child with the fewest people of each of these parents that has another one left."""
         n = np.bincount(self._owner, minlength=self.open)
         order = np.lexsort((np.arange(len(self._owner)), self._children.units, self._owner))
-        owner = self._owner[order]
-        first = np.ones(len(order), dtype=np.bool_)
-        first[1:] = owner[1:] != owner[:-1]
-        smallest = order[first]
+        smallest = order[run_starts(self._owner[order])]
         return smallest[(parents & (n > 1))[self._owner[smallest]]]
 
     def _best_entries(self) -> IntArray:
         """Return the entry (child, kind) from which each parent gets a record; parents without one are omitted."""
         kinds, owner = self._kinds, self._owner[self._child]
         spare = np.maximum(self._children.units - self._minimum, 0)
-        supply = np.zeros(self.open, dtype=np.int64)
-        np.add.at(supply, self._owner, spare)
+        supply = summed(spare, self._owner, self.open)
         enough = supply >= self._minimum - self._parents.units
         able = enough[owner] & (spare[self._child] >= kinds.stats.units[self._kind])
         entry = np.flatnonzero(able)
@@ -182,10 +178,7 @@ class _Round:
         order = np.lexsort(
             (child, -self._children.units[child], self._turns[self._kind[entry]], -lead, -held, owner[entry])
         )
-        ranked = owner[entry][order]
-        first = np.ones(len(order), dtype=np.bool_)
-        first[1:] = ranked[1:] != ranked[:-1]
-        return entry[order[first]]
+        return entry[order[run_starts(owner[entry][order])]]
 
     def _progress(self, parent: IntArray, kind: IntArray) -> tuple[FloatArray, FloatArray]:
         """Return how many members hold with one more record of a kind, and the first failing one's score then."""

@@ -54,8 +54,7 @@ class PatternGroups:
 
     def units(self, rows: IntArray) -> int:
         """Total weight of some rows, in units."""
-        weights = self.problem.table.row_units
-        return int(weights[rows].sum()) if len(weights) else len(rows)
+        return int(self.problem.table.units_of(rows).sum())
 
     @property
     def smallest(self) -> int:
@@ -65,8 +64,7 @@ class PatternGroups:
     def judge(self, rows: IntArray, offsets: IntArray) -> tuple[BoolArray, BoolArray]:
         """Return which sets of rows satisfy the models, and which may have proper subsets that do."""
         table, model = self.problem.table, self.problem.model.part(table_level=False)
-        weights = table.row_units[rows] if len(table.row_units) else np.ones(len(rows), dtype=np.int64)
-        total = np.concatenate([[0], np.cumsum(weights)])
+        total = np.concatenate([[0], np.cumsum(table.units_of(rows))])
         size = total[offsets[1:]] - total[offsets[:-1]]
         good = size >= self.smallest
         large = np.flatnonzero(good)

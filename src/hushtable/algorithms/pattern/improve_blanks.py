@@ -14,7 +14,7 @@ import numpy as np
 
 from hushtable.algorithms.pattern.anti_unify import INDIFFERENT
 from hushtable.algorithms.pattern.groups import PatternGroups
-from hushtable.arrays import BoolArray, FloatArray, IntArray
+from hushtable.arrays import BoolArray, FloatArray, IntArray, mask_of, scattered
 from hushtable.kernels.grouping import group_rows, number_rows
 
 MOST_ROUNDS = 40
@@ -68,7 +68,7 @@ class _State:
         shared = groups.records.describe(self.rows, self.offsets)[1]
         self.patterns: IntArray = shared
         self.cost: FloatArray = (shared == INDIFFERENT) @ weights
-        self.units: IntArray = table.row_units[self.rows] if len(table.row_units) else np.ones_like(self.rows)
+        self.units = table.units_of(self.rows)
         self.size = np.bincount(self.labels, self.units, minlength=groups.n_groups).astype(np.int64)
         self.codes = [column[self.rows].astype(np.int64) for column in groups.records.columns]
         self.kind, self.first = number_rows(self.codes, groups.records.sizes)
@@ -104,8 +104,7 @@ class _State:
         for s in order.tolist():
             mine = np.flatnonzero(of_group == s)
             key = self.keys(np.flatnonzero(~sets[s]).tolist(), patterns=True)
-            group_at = np.full(int(key.max()) + 1, -1, dtype=np.int64)
-            group_at[key[len(self.first) + mine[::-1]]] = mine[::-1]
+            group_at = scattered(mine[::-1], key[len(self.first) + mine[::-1]], int(key.max()) + 1)
             found = group_at[key[: len(self.first)]]
             next_ = (found >= 0) & (best >= 0) & (second < 0)
             second[next_] = found[next_]
@@ -177,9 +176,7 @@ def _formed(state: _State) -> Iterator[BlankMove]:
 def _formed_with(state: _State, blank: list[int]) -> Iterator[BlankMove]:
     key = state.keys([j for j in range(len(state.codes)) if j not in blank])[state.kind]
     saves = state.cost[state.labels] - float(state.weights[blank].sum())
-    promising = np.zeros(int(key.max()) + 1, dtype=np.bool_)
-    promising[key[saves > 0]] = True
-    at = np.flatnonzero(promising[key])
+    at = np.flatnonzero(mask_of(key[saves > 0], int(key.max()) + 1)[key])
     if not len(at):
         return
     at = at[_can_leave(state, key[at], at)]

@@ -8,7 +8,7 @@ from hushtable.algorithms.base import Problem
 from hushtable.algorithms.pattern.anti_unify import INDIFFERENT
 from hushtable.algorithms.pattern.groups import PatternGroups
 from hushtable.algorithms.pattern.search import Records
-from hushtable.arrays import IntArray
+from hushtable.arrays import IntArray, inverted, mask_of
 from hushtable.kernels.grouping import group_rows
 
 _CELLS = 4_000_000
@@ -70,9 +70,7 @@ def _patterns(groups: PatternGroups) -> tuple[IntArray, IntArray]:
     rows, offsets = group_rows(groups.labels, groups.n_groups)
     _, shared = groups.records.describe(rows, offsets)
     apart = groups.apart[rows[offsets[:-1]]]
-    weights = groups.problem.table.row_units
-    units = np.add.reduceat(weights[rows], offsets[:-1]) if len(weights) else np.diff(offsets)
-    return np.column_stack([shared, apart]), units
+    return np.column_stack([shared, apart]), np.add.reduceat(groups.problem.table.units_of(rows), offsets[:-1])
 
 
 def _lost(patterns: IntArray, others: IntArray) -> IntArray:
@@ -104,13 +102,9 @@ def _without_farthest(
     groups: PatternGroups, rest: IntArray, nearest: IntArray, cost: IntArray, budget: int
 ) -> tuple[IntArray, IntArray]:
     table = groups.problem.table
-    rank = np.empty(table.n_rows, dtype=np.int64)
-    rank[table.canonical_order] = np.arange(table.n_rows)
-    order = np.lexsort((rank[rest], -cost))
-    weights = table.row_units[rest[order]] if len(table.row_units) else np.ones(len(rest), dtype=np.int64)
-    gone = order[np.cumsum(weights) <= budget]
-    out = np.zeros(table.n_rows, dtype=np.bool_)
-    out[rest[gone]] = True
+    order = np.lexsort((inverted(table.canonical_order)[rest], -cost))
+    gone = order[np.cumsum(table.units_of(rest[order])) <= budget]
+    out = mask_of(rest[gone], table.n_rows)
     groups.leave_out(out)
     stays = ~out[rest]
     return rest[stays], nearest[stays]
@@ -135,8 +129,7 @@ def _pool(groups: PatternGroups) -> bool:
         own = groups.records.describe(rest, np.array([0, len(rest)]))[1]
         order = np.lexsort((np.arange(groups.n_groups), units, _lost(patterns[:, :-1], own)[:, 0]))
     while True:
-        chosen = np.zeros(groups.n_groups + 1, dtype=np.bool_)
-        chosen[order[:taken]] = True
+        chosen = mask_of(order[:taken], groups.n_groups + 1)
         rows = np.concatenate([rest, np.flatnonzero(chosen[groups.labels])])
         good, _ = groups.judge(rows, np.array([0, len(rows)]))
         if good[0]:

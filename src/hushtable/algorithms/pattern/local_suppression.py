@@ -58,7 +58,7 @@ from hushtable.algorithms.pattern.improve_blanks import improve_blanks
 from hushtable.algorithms.pattern.join import join_rest, merge_worst
 from hushtable.algorithms.pattern.search import Records
 from hushtable.algorithms.trim import trim
-from hushtable.arrays import BoolArray, FloatArray, IntArray
+from hushtable.arrays import BoolArray, FloatArray, IntArray, inverted, scattered
 from hushtable.kernels.grouping import group_rows, number_rows
 from hushtable.models.base import Monotone, Stat
 from hushtable.table.stats import GroupStats
@@ -230,9 +230,7 @@ def fewest_blanks(groups: PatternGroups, weights: FloatArray, budget: int) -> bo
     if least is None or not len(rest) or len(rest) * 2 ** len(weights) > 64 * MOST_PAIRS:
         return False
     # equal records are assigned to patterns in secret order, as elsewhere
-    place = np.empty(groups.problem.table.n_rows, dtype=np.int64)
-    place[groups.problem.secret_order] = np.arange(len(place))
-    rest = rest[np.argsort(place[rest], kind="stable")]
+    rest = rest[np.argsort(inverted(groups.problem.secret_order)[rest], kind="stable")]
     units = groups.problem.table.row_units
     units = units[rest] if len(units) else np.ones(len(rest), dtype=np.int64)
     codes = np.column_stack([column[rest].astype(np.int64) for column in groups.records.columns])
@@ -381,8 +379,7 @@ def blank_rare_cells(problem: Problem) -> Partition | None:
         return None
     columns = [np.where(state.blank[:, j], state.sizes[j], column) for j, column in enumerate(state.codes)]
     number, first = number_rows(columns, [size + 1 for size in state.sizes])
-    labels = np.full(table.n_rows, -1, dtype=np.int64)
-    labels[: table.n_sample] = np.where(state.kept[state.kind], number[state.kind], -1)
+    labels = scattered(np.where(state.kept[state.kind], number[state.kind], -1), slice(table.n_sample), table.n_rows)
     used, labels_used = np.unique(labels[labels >= 0], return_inverse=True)
     labels[labels >= 0] = labels_used
     blanked = {c.name: state.blank[first[used], j] for j, c in enumerate(table.quasi)}

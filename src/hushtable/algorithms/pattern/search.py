@@ -17,7 +17,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from hushtable.algorithms.pattern.anti_unify import INDIFFERENT, Condition, selected
-from hushtable.arrays import AnyArray, BoolArray, IntArray
+from hushtable.arrays import AnyArray, BoolArray, IntArray, inverted, mask_of
 from hushtable.kernels.grouping import group_rows, histogram, number_rows
 
 COPIES = 16
@@ -153,9 +153,7 @@ def _once(shared: IntArray, sizes: Sequence[int], rows: IntArray, offsets: IntAr
         return np.empty(0, dtype=np.bool_)
     lead = np.minimum.reduceat(rows, offsets[:-1])
     _, first = number_rows([lead, *(shared + 1).T], [int(lead.max()) + 1, *(size + 1 for size in sizes)])
-    once = np.zeros(len(shared), dtype=np.bool_)
-    once[first] = True
-    return once
+    return mask_of(first, len(shared))
 
 
 def _within(chosen: BoolArray, lengths: IntArray, room: int) -> tuple[BoolArray, bool]:
@@ -204,7 +202,5 @@ def _collected(records: Records, found: Sequence[tuple[IntArray, IntArray, IntAr
     values, lengths = records.patterns(shared[once]), lengths[once]
     rows, _ = keep_sets(rows, offsets, once)
     order = np.lexsort([*values.T[::-1], -lengths, -(values != INDIFFERENT).sum(axis=1)])
-    rank = np.empty(len(order), dtype=np.int64)
-    rank[order] = np.arange(len(order))
-    moved, bounds = group_rows(np.repeat(rank, lengths), len(order))
+    moved, bounds = group_rows(np.repeat(inverted(order), lengths), len(order))
     return Patterns(values[order], rows[moved], bounds, bounded)

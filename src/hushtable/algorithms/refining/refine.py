@@ -26,7 +26,7 @@ import numpy as np
 
 from hushtable.algorithms.base import Partition, Problem
 from hushtable.algorithms.refining.cells import cost_tables
-from hushtable.arrays import BoolArray, IntArray
+from hushtable.arrays import BoolArray, IntArray, inverted, joined_ranges, mask_of, places_among, run_places
 from hushtable.kernels.cover import cheapest_groups, cover
 from hushtable.kernels.founding import Lenders, found_groups
 from hushtable.kernels.grouping import group_rows
@@ -44,8 +44,7 @@ def move(state: State) -> list[Regrouping]:
 
 def dissolve(state: State) -> list[Regrouping]:
     """Return the groups whose records together would be cheaper in other groups."""
-    homeless = np.zeros(state.n, dtype=np.bool_)
-    homeless[state.labels[state.best < 0]] = True
+    homeless = mask_of(state.labels[state.best < 0], state.n)
     gain = state.cost * state.sizes - np.add.reduceat(state.price[state.rows], state.offsets[:-1])
     out = []
     for g in np.flatnonzero((gain > 0) & ~homeless & (state.sizes <= DETAIL)):
@@ -95,16 +94,14 @@ def _split_small(state: State, groups: IntArray) -> list[Regrouping]:
     if not len(groups):
         return []
     want = _want(state)
-    chosen = np.zeros(state.n, dtype=np.bool_)
-    chosen[groups] = True
-    pole = state.rows[chosen[state.labels[state.rows]]]
+    pole = state.rows[mask_of(groups, state.n)[state.labels[state.rows]]]
     size = state.sizes[state.labels[pole]]
     owner, other = _members_of(state, state.labels[pole])
     pairs = np.column_stack([pole[owner], other]).ravel()
     apart = cover(state.codes, pairs, 2 * np.arange(len(owner) + 1), state.tables, keep=False)[3]
     apart[pole[owner] == other] = -1
     order = np.lexsort((other, apart, owner))
-    rank = np.arange(len(order)) - np.repeat(np.cumsum(size) - size, size)
+    rank = run_places(owner)
     near, far = other[order[rank < want]], other[order[rank >= want]]
     at_near = want * np.arange(len(pole) + 1)
     at_far = np.concatenate([[0], np.cumsum(size - want)]).astype(np.int64)
@@ -132,9 +129,7 @@ def _halve(state: State, group: int) -> list[Regrouping]:
 def _members_of(state: State, groups: IntArray) -> tuple[IntArray, IntArray]:
     """Return all rows of each of these groups, and which of the groups each belongs to."""
     size = state.sizes[groups]
-    owner = np.repeat(np.arange(len(groups)), size)
-    place = np.arange(len(owner)) - np.repeat(np.cumsum(size) - size, size)
-    return owner, state.rows[state.offsets[groups][owner] + place]
+    return np.repeat(np.arange(len(groups)), size), state.rows[joined_ranges(state.offsets[groups], size)]
 
 
 def _loss_with(state: State, out: IntArray, into: IntArray) -> IntArray:
@@ -143,7 +138,7 @@ def _loss_with(state: State, out: IntArray, into: IntArray) -> IntArray:
     owner, rows = _members_of(state, state.labels[out])
     rows = np.where(rows == out[owner], into[owner], rows)
     offsets = np.concatenate([[0], np.cumsum(size)]).astype(np.int64)
-    return cover(state.codes, rows, offsets, state.tables, keep=False)[3] * size
+    return np.asarray(cover(state.codes, rows, offsets, state.tables, keep=False)[3] * size)
 
 
 def found(state: State) -> list[Regrouping]:
@@ -325,7 +320,7 @@ class State:
         self.origin = rows
         self.codes, self.tables, self._exact_weight = cost_tables(problem.table, rows)
         table = problem.table
-        self.units = table.row_units[rows] if len(table.row_units) else np.ones(len(rows), dtype=np.int64)
+        self.units = table.units_of(rows)
         self.minimum = problem.model.min_group_size() * table.unit
         self._refused: set[tuple[int, ...]] = set()
         self.version = np.empty(0, dtype=np.int64)
@@ -336,11 +331,9 @@ class State:
         """Renumber groups by their first row; look up the cells of changed ones, and the new targets of rows."""
         _, first, inverse = np.unique(labels, return_index=True, return_inverse=True)
         old = labels[np.sort(first)]
-        rank = np.empty(len(first), dtype=np.int64)
-        rank[np.argsort(first, kind="stable")] = np.arange(len(first))
+        rank = inverted(np.argsort(first, kind="stable"))
         fresh = not len(self.version)
-        was = np.full(int(labels.max()) + 1, -1, dtype=np.int64)
-        was[old] = np.arange(len(old))
+        was = places_among(old, int(labels.max()) + 1)
         self._clock += 1
         self.labels = rank[inverse.reshape(-1)]
         self.n = len(old)
@@ -376,9 +369,7 @@ class State:
             return
         group = self.labels[small]
         size = self.sizes[group]
-        owner = np.repeat(np.arange(len(small)), size)
-        place = np.arange(len(owner)) - np.repeat(np.cumsum(size) - size, size)
-        others = self.rows[self.offsets[group][owner] + place]
+        owner, others = _members_of(self, group)
         others = others[others != small[owner]]
         offsets = np.concatenate([[0], np.cumsum(size - 1)]).astype(np.int64)
         without = cover(self.codes, others, offsets, self.tables, keep=False)[3]
@@ -475,9 +466,7 @@ class State:
         return (*change.rows.tolist(), -2, *here.tolist(), *to.tolist(), *self.version[standing].tolist())
 
     def _rows_of(self, labels: IntArray, groups: IntArray) -> tuple[IntArray, IntArray]:
-        number = np.full(int(max(labels.max(), groups.max())) + 1, -1, dtype=np.int64)
-        number[groups] = np.arange(len(groups))
-        return group_rows(number[labels], len(groups))
+        return group_rows(places_among(groups, int(max(labels.max(), groups.max())) + 1)[labels], len(groups))
 
     def _satisfied(self, rows: IntArray, offsets: IntArray) -> BoolArray:
         """Whether each group satisfies the groupwise models; an empty one does."""

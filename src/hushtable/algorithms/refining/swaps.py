@@ -17,13 +17,13 @@ counted by the cells that cover it, the partition is returned unchanged.
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
 from dataclasses import replace
+from itertools import product
 
 import numpy as np
 
 from hushtable.algorithms.base import Partition, Problem
-from hushtable.arrays import AnyArray, BoolArray, IntArray
+from hushtable.arrays import AnyArray, BoolArray, IntArray, inverted
 from hushtable.kernels.grouping import group_rows
 from hushtable.kernels.swapping import LARGEST, ONE, add_expected, pair_places, swap_between
 from hushtable.models.base import Monotone, Stat
@@ -39,9 +39,8 @@ TRIES = 12
 
 
 def refine_for_samples(
-    problem: Problem, partition: Partition, bins: list[AnyArray], weights: IntArray, *, sweeps: int = SWEEPS,
-    seconds: float | None = None,
-) -> Partition:  # fmt: skip
+    problem: Problem, partition: Partition, bins: list[AnyArray], weights: IntArray, *, seconds: float | None = None
+) -> Partition:
     """Return a partition whose groups together represent the pairs of columns better.
 
     Parameters
@@ -53,8 +52,6 @@ def refine_for_samples(
         The bin of each code, per quasi-identifier.
     weights : int64 array
         Weight of each column, from 1 to 256.
-    sweeps : int
-        The budget.
     seconds : float, optional
         Stop after this time; the result then depends on the machine. Defaults to no limit.
 
@@ -70,23 +67,16 @@ def refine_for_samples(
     deadline = None if seconds is None else time.monotonic() + seconds
     groups = _Groups(problem, partition, bins, weights)
     used, late = 0, False
-    for turn, step, odd in _rounds(sweeps):
+    for turn, step, odd in product(range(SWEEPS), range(1, NEIGHBOURS + 1), (0, 1)):
         if deadline is not None and time.monotonic() > deadline:
             late = True
             break
-        problem.progress(turn / sweeps, "refining")
+        problem.progress(turn / SWEEPS, "refining")
         used += groups.round(turn, step, odd)
     notes = {**partition.notes, "refine_rounds": used}
     if seconds is not None:
         notes["stopped_by_time"] = late
     return replace(partition, labels=groups.labels(), levels=None, regions=None, notes=notes)
-
-
-def _rounds(sweeps: int) -> Iterator[tuple[int, int, int]]:
-    for turn in range(sweeps):
-        for step in range(1, NEIGHBOURS + 1):
-            yield turn, step, 0
-            yield turn, step, 1
 
 
 class _Groups:
@@ -95,9 +85,7 @@ class _Groups:
     def __init__(self, problem: Problem, partition: Partition, bins: list[AnyArray], weights: IntArray) -> None:
         self._problem, self._partition = problem, partition
         table = problem.table
-        rank = np.empty(table.n_rows, dtype=np.int64)
-        rank[problem.secret_order] = np.arange(table.n_rows)
-        order = np.lexsort((rank, table.distinct()[0]))
+        order = np.lexsort((inverted(problem.secret_order), table.distinct()[0]))
         labels = partition.labels[order].astype(np.int64)
         rows, self._offsets = group_rows(labels, partition.n_groups)
         self._order = order

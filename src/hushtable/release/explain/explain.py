@@ -318,16 +318,12 @@ def cut_reason(own: Class, column: QuasiColumn) -> str:
         )
         return _unbroken(own, rows[: places[best]], words)
     even = max(pairs, key=lambda pair: min(pair[0].people, pair[1].people))
-    bad = _worse(even)
+    bad = min((v for v in even if not v.ok), key=lambda v: v.people)
     return (
         f"Cut in two {tried} along {column.name!r}, a part of its class would violate a model; cut most evenly, one "
         f"part would "
         f"have {people_of(bad.people)}: {bad.broken()}."
     )
-
-
-def _worse(pair: tuple[GroupVerdict, GroupVerdict]) -> GroupVerdict:
-    return min((v for v in pair if not v.ok), key=lambda v: v.people)
 
 
 def _unbroken(own: Class, part: AnyArray, words: str) -> str:

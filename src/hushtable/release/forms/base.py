@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Self
 import numpy as np
 import pyarrow as pa
 
-from hushtable.arrays import AnyArray, BoolArray, FloatArray, IntArray
+from hushtable.arrays import AnyArray, BoolArray, FloatArray, IntArray, joined_ranges
 from hushtable.hierarchy.base import ROOT
 from hushtable.kernels.grouping import histogram
 from hushtable.params import Parametrised
@@ -329,7 +329,7 @@ class Cells(ABC):
         """Return the cells of these classes, in this order."""
         counts = self.counts[groups]
         offsets = np.concatenate([[0], np.cumsum(counts)]).astype(np.int64)
-        at = np.repeat(self.offsets[:-1][groups] - offsets[:-1], counts) + np.arange(offsets[-1])
+        at = joined_ranges(self.offsets[:-1][groups], counts)
         return replace(self, offsets=offsets, members=self.members[at], **self._taken(groups, at))
 
     def _taken(self, groups: IntArray, at: IntArray) -> dict[str, Any]:

@@ -17,9 +17,10 @@ from typing import TYPE_CHECKING, ClassVar
 import numpy as np
 import pyarrow as pa
 
-from hushtable.arrays import AnyArray, BoolArray, FloatArray, IntArray
+from hushtable.arrays import AnyArray, BoolArray, FloatArray, IntArray, summed
 from hushtable.kernels.grouping import group_rows
 from hushtable.release.forms.base import Cells, Form, Points, count_codes, escape_value
+from hushtable.release.forms.intervals import RangeCells
 from hushtable.release.forms.sets import RecordCells, SetCells
 from hushtable.schema.columns import Cover, Kind
 from hushtable.table.coded_columns import QuasiColumn, known_numbers, published_numbers
@@ -47,16 +48,10 @@ class CentroidCells(RecordCells):
     treatment: ClassVar[str] = "replaced by a representative of the class"
 
     @cached_property
-    def extent(self) -> tuple[IntArray, IntArray]:
-        """The ends of the values that each representative stands for; everything if some are missing."""
-        if not self.column.coded.kind.ordered:
-            return self.low, self.high
-        return np.where(self.mixed, 0, self.low), np.where(self.mixed, self.column.coded.size - 1, self.high)
-
-    @property
-    def _as_set(self) -> SetCells | None:
-        """The values, if they are labels without an order; nothing lies between these."""
-        return None if self.column.coded.kind.ordered else SetCells(self.column, self.offsets, self.members)
+    def stands_for(self) -> Cells:
+        """The range of the values; their set if they are labels without an order."""
+        shape = RangeCells if self.column.coded.kind.ordered else SetCells
+        return shape(self.column, self.offsets, self.members)
 
     def nearness(self, codes: IntArray) -> FloatArray:
         """Return 1 if a representative is the value itself."""
@@ -80,7 +75,7 @@ class CentroidCells(RecordCells):
     def records(self) -> IntArray:
         """Number of records of each group that have a value."""
         owner, _, units = self._known
-        return _sums(units, owner, len(self))
+        return summed(units, owner, len(self))
 
     @property
     def hidden(self) -> BoolArray:
@@ -205,12 +200,6 @@ class Centroid(Form):
         return cells.take(own[rows[offsets[:-1]]])
 
 
-def _sums(values: IntArray, owner: IntArray, n_groups: int) -> IntArray:
-    total = np.zeros(n_groups, dtype=np.int64)
-    np.add.at(total, owner, values)
-    return total
-
-
 def _float_means(values: FloatArray, units: IntArray, owner: IntArray, n: IntArray) -> FloatArray:
     """Weighted means; the terms are added in the order given, which is that of the values."""
     mean: FloatArray = np.zeros(len(n))
@@ -226,8 +215,8 @@ def _float_means(values: FloatArray, units: IntArray, owner: IntArray, n: IntArr
 
 def _exact_means(values: IntArray, units: IntArray, owner: IntArray, n: IntArray) -> tuple[IntArray, IntArray]:
     """Return floor(sum / n) and sum mod n, without overflow: halves of 32 bits are summed separately."""
-    low = _sums((values & 0xFFFFFFFF) * units, owner, len(n))
-    high = _sums((values >> 32) * units, owner, len(n))
+    low = summed((values & 0xFFFFFFFF) * units, owner, len(n))
+    high = summed((values >> 32) * units, owner, len(n))
     # sum = high * 2^32 + low; long division by n, 16 bits at a time
     quotient, remainder = np.divmod(high, n)
     carried, low_rest = np.divmod(low, n)

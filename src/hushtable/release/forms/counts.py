@@ -19,7 +19,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from hushtable.arrays import AnyArray, FloatArray, IntArray
+from hushtable.arrays import AnyArray, FloatArray, IntArray, joined_ranges
 from hushtable.errors import DataError, IncompatibleError
 from hushtable.models.base import Stat
 from hushtable.params import AtLeast
@@ -117,20 +117,14 @@ class CountCells(RecordCells):
         return offsets, key[new] % max(len(names), 1), units
 
     @cached_property
-    def _as_set(self) -> SetCells:
+    def stands_for(self) -> SetCells:
         """All leaves in the bins of each class."""
         bin_of, _ = self._bins
         offsets, bins, _ = self.counted
         start = np.searchsorted(bin_of, bins)
         lengths = np.searchsorted(bin_of, bins, side="right") - start
         total = np.concatenate([[0], np.cumsum(lengths)])
-        members = np.repeat(start - total[:-1], lengths) + np.arange(total[-1])
-        return SetCells(self.column, total[offsets].astype(np.int64), members.astype(np.int64))
-
-    @property
-    def extent(self) -> tuple[IntArray, IntArray]:
-        """The first and the last leaf in a bin."""
-        return self._as_set.extent
+        return SetCells(self.column, total[offsets].astype(np.int64), joined_ranges(start, lengths))
 
     def expected(self, weights: IntArray) -> FloatArray:
         """Return the mean weight of a record of each class: every bin has its count, spread evenly."""
@@ -149,7 +143,7 @@ class CountCells(RecordCells):
 
     def shares_leaf(self, a: int, b: int) -> bool:
         """Whether two classes have a bin in common."""
-        return self._as_set.shares_leaf(a, b)
+        return self.stands_for.shares_leaf(a, b)
 
     def representatives(self, numbers: FloatArray) -> FloatArray:
         """Return the mean that the counts give: every record in the middle of its bin; NaN without any value."""

@@ -15,7 +15,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from hushtable.arrays import BoolArray, FloatArray, IntArray
+from hushtable.arrays import BoolArray, FloatArray, IntArray, summed
 from hushtable.hierarchy.base import ROOT
 from hushtable.kernels.grouping import number_rows
 from hushtable.release.forms.base import Cells, Form, Widening, escape_value
@@ -105,12 +105,8 @@ class NodeCells(Cells):
 
     def covered(self, weights: IntArray) -> IntArray:
         """Return the sum of ``weights`` over the leaves below each node."""
-        totals = []
-        for h, level in enumerate(self.column.coded.levels):
-            total = np.zeros(len(self.column.coded.labels[h]), dtype=np.int64)
-            np.add.at(total, level, weights)
-            totals.append(total)
-        return self._by_node(totals)
+        coded = self.column.coded
+        return self._by_node([summed(weights, level, len(coded.labels[h])) for h, level in enumerate(coded.levels)])
 
     def _by_node(self, of_node: list[IntArray]) -> IntArray:
         out = np.zeros(len(self), dtype=np.int64)

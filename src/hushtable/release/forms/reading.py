@@ -17,7 +17,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from hushtable.arrays import AnyArray, BoolArray, FloatArray, IntArray
+from hushtable.arrays import AnyArray, BoolArray, FloatArray, IntArray, joined_ranges
 from hushtable.errors import DataError
 from hushtable.hierarchy.base import ROOT
 from hushtable.hierarchy.spans import Span, parse_span, unescape
@@ -270,8 +270,7 @@ def _slices(data: AnyArray, starts: IntArray, ends: IntArray) -> pa.Array:
     # the byte before a text becomes the brace
     lengths = np.maximum(ends - starts, 0) + 1
     offsets = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
-    at = np.repeat(starts - 1 - offsets[:-1], lengths) + np.arange(offsets[-1])
-    taken = data[at]
+    taken = data[joined_ranges(starts - 1, lengths)]
     taken[offsets[:-1]] = ord(INSIDE)
     return pa.Array.from_buffers(
         pa.large_string(), len(starts), [None, pa.py_buffer(offsets.tobytes()), pa.py_buffer(taken.tobytes())]
@@ -464,15 +463,11 @@ def _values(texts: Sequence[str | None], kind: Kind, column: str) -> AnyArray:
     return np.asarray(found.fill_null(0).to_numpy(), dtype=np.int64)
 
 
+@np.errstate(over="ignore")
 def _with_ends(low: AnyArray, high: AnyArray, opened: AnyArray, kind: Kind) -> tuple[AnyArray, AnyArray]:
     """Give open ranges an end."""
     if not opened.any():
         return low, high
-    with np.errstate(over="ignore"):
-        return _ended(low, high, opened, kind)
-
-
-def _ended(low: AnyArray, high: AnyArray, opened: AnyArray, kind: Kind) -> tuple[AnyArray, AnyArray]:
     below, above = opened
     bounds = np.concatenate([low[~below], high[~above]])
     whole = bounds.dtype.kind == "i"
@@ -517,7 +512,7 @@ def _assembled(
     # the last entry is for the missing value, at index -1
     many = lengths[parts.codes]
     total = np.concatenate([[0], np.cumsum(many)])
-    atoms = flat[np.repeat(starts[:-1][parts.codes] - total[:-1], many) + np.arange(total[-1])]
+    atoms = flat[joined_ranges(starts[:-1][parts.codes], many)]
     weights = np.repeat(parts.weights / np.maximum(many, 1), many)
     offsets = total[parts.offsets].astype(np.int64)
     rooted = np.zeros(n_cells, dtype=np.bool_)

@@ -136,39 +136,44 @@ class RecordCells(Cells):
 
     @property
     @abstractmethod
-    def _as_set(self) -> SetCells | None:
-        """The leaves that each cell stands for; None if these are all between its ends."""
+    def stands_for(self) -> Cells:
+        """The leaves that each cell stands for: a range or a set."""
+
+    @property
+    def extent(self) -> tuple[IntArray, IntArray]:
+        """The ends of what each cell stands for."""
+        return self.stands_for.extent
 
     @property
     def has_holes(self) -> bool:
         """Whether cells stand for sets: what lies between two members is not covered."""
-        return self._as_set is not None
+        return self.stands_for.has_holes
 
     @cached_property
     def leaves(self) -> IntArray:
         """Number of leaves that each cell stands for."""
-        return super().leaves if self._as_set is None else self._as_set.leaves
+        return self.stands_for.leaves
 
     def covers(self, groups: IntArray, codes: IntArray) -> BoolArray:
         """Return whether the cell of ``groups[i]`` stands for the leaf ``codes[i]``."""
-        return super().covers(groups, codes) if self._as_set is None else self._as_set.covers(groups, codes)
+        return self.stands_for.covers(groups, codes)
 
     def covered(self, weights: IntArray) -> IntArray:
         """Return the sum of ``weights`` over the leaves that each cell stands for."""
-        return super().covered(weights) if self._as_set is None else self._as_set.covered(weights)
+        return self.stands_for.covered(weights)
 
     @cached_property
     def height(self) -> IntArray:
         """Height of the lowest node above all that a cell stands for."""
-        return super().height if self._as_set is None else self._as_set.height
+        return self.stands_for.height
 
     @property
     def _known_extent(self) -> tuple[IntArray, IntArray]:
-        return super()._known_extent if self._as_set is None else self._as_set._known_extent
+        return self.stands_for._known_extent
 
     def drawn(self, groups: IntArray, luck: FloatArray) -> IntArray:
         """Return leaves that the cells stand for."""
-        return super().drawn(groups, luck) if self._as_set is None else self._as_set.drawn(groups, luck)
+        return self.stands_for.drawn(groups, luck)
 
     def _taken(self, groups: IntArray, at: IntArray) -> dict[str, Any]:
         return {"units": np.asarray(self.units)[at]}

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, TypeVar
 import numpy as np
 import pyarrow as pa
 
-from hushtable.arrays import BoolArray, FloatArray, IntArray
+from hushtable.arrays import BoolArray, FloatArray, IntArray, inverted
 from hushtable.table.coins import Coins
 
 if TYPE_CHECKING:
@@ -140,11 +140,9 @@ def _another_leaf(cells: Cells, group: IntArray, own: int, above: int, draw: Flo
     """Return a leaf below the node at height ``above`` but not below that at height ``own``; -1 if there is none."""
     coded = cells.column.coded
     inner, outer = coded.levels[own], coded.levels[above]
-    gap = np.zeros(coded.size, dtype=np.bool_)
-    gap[: int(coded.missing)] = True
+    gap = np.arange(coded.size) < int(coded.missing)
     order = np.lexsort((inner, gap, outer))
-    place = np.empty(coded.size, dtype=np.int64)
-    place[order] = np.arange(coded.size)
+    place = inverted(order)
     start = np.full(int(outer.max()) + 1, coded.size, dtype=np.int64)
     np.minimum.at(start, outer, place)
     begin = np.full(int(inner.max()) + 1, coded.size, dtype=np.int64)

@@ -39,7 +39,7 @@ import numpy as np
 from hushtable.algorithms.base import Algorithm, Partition, Problem, Recoding
 from hushtable.algorithms.pairing import pair_up
 from hushtable.algorithms.trim import trim
-from hushtable.arrays import BoolArray, IntArray
+from hushtable.arrays import BoolArray, IntArray, inverted, scattered
 from hushtable.errors import IncompatibleError
 from hushtable.kernels.grouping import number_rows
 from hushtable.models.base import Stat
@@ -138,7 +138,7 @@ class MinimalityGuard(Guard):
             return None
         labels = np.where(kept, partition.labels, -1)
         table, gone = problem.table, labels[: problem.table.n_sample] < 0
-        lost = int(table.row_units[: table.n_sample][gone].sum()) if len(table.row_units) else int(gone.sum())
+        lost = int(table.units_of(np.flatnonzero(gone)).sum())
         used, labels = np.unique(np.append(labels, -1), return_inverse=True)
         if lost > problem.budget or len(used) < 2:
             return None
@@ -191,10 +191,8 @@ class MinimalityGuard(Guard):
 
 def _ranks(problem: Problem, labels: IntArray, n: int) -> IntArray:
     """Rank groups by their first record, independently of the input's order."""
-    table = problem.table
-    rank = np.empty(table.n_rows, dtype=np.int64)
-    rank[table.canonical_order] = np.arange(table.n_rows)
-    first = np.full(n, table.n_rows, dtype=np.int64)
+    rank = inverted(problem.table.canonical_order)
+    first = np.full(n, len(rank), dtype=np.int64)
     inside = labels >= 0
     np.minimum.at(first, labels[inside], rank[inside])
     return first
@@ -305,8 +303,7 @@ def _at(table: EncodedTable, partition: Partition, labels: IntArray, cuts: list[
     numbers, first = number_rows(
         [node[c.codes[inside]] for c, (node, _) in zip(table.quasi, above, strict=True)], [n for _, n in above]
     )
-    merged = np.full(len(labels), -1, dtype=np.int64)
-    merged[inside] = numbers
+    merged = scattered(numbers, inside, len(labels))
     levels = None
     if partition.cuts is None:
         levels = tuple(int(cut[0]) for cut in cuts)

@@ -17,7 +17,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from hushtable.arrays import AnyArray, BoolArray, FloatArray, IntArray
+from hushtable.arrays import AnyArray, BoolArray, FloatArray, IntArray, joined_ranges
 from hushtable.errors import DataError, UsageError
 from hushtable.kernels.deal import draw_parts, draw_uniform, shuffle_runs
 from hushtable.release.forms.reading import Reading
@@ -136,9 +136,7 @@ def deal(reading: Reading, cells: AnyArray, offsets: IntArray, seed: int, stream
     """
     if reading.counted:
         of_class = cells[offsets[:-1]]
-        many = np.diff(reading.offsets)[of_class]
-        total = np.concatenate([[0], np.cumsum(many)])
-        part = np.repeat(reading.offsets[:-1][of_class] - total[:-1], many) + np.arange(total[-1])
+        part = joined_ranges(reading.offsets[:-1][of_class], np.diff(reading.offsets)[of_class])
         # the counts of a class sum to its rows: this was checked
         atoms = np.repeat(reading.atoms[part].astype(np.int32), np.rint(reading.weights[part]).astype(np.int64))
         atoms = shuffle_runs(atoms, offsets, seed, f"{stream}/deal")

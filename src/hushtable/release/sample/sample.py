@@ -18,7 +18,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from hushtable.algorithms.base import Recoding
-from hushtable.arrays import AnyArray, BoolArray, FloatArray, IntArray
+from hushtable.arrays import AnyArray, BoolArray, FloatArray, IntArray, first_places, inverted
 from hushtable.errors import IncompatibleError, UsageError, did_you_mean
 from hushtable.io.dictionaries import decode, encode, null_last, value_type
 from hushtable.io.text import is_text, to_labels
@@ -133,11 +133,7 @@ def _checked_rows(rows: int | None, published: int) -> int:
 def classes_of(table: pa.Table, by: Sequence[str]) -> IntArray:
     """Return the class of each published row, numbered by its first one."""
     labels, n = class_numbers([published_cells(table.column(name)) for name in by])
-    first = np.full(n, len(labels), dtype=np.int64)
-    first[labels[::-1]] = np.arange(len(labels) - 1, -1, -1)
-    rank = np.empty(n, dtype=np.int64)
-    rank[np.argsort(first, kind="stable")] = np.arange(n)
-    return rank[labels]
+    return inverted(np.argsort(first_places(labels, n), kind="stable"))[labels]
 
 
 def read_columns(
@@ -205,10 +201,7 @@ class _Dealing:
     def table(self, rules: Sequence[Rule], *, apart: bool) -> pa.Table:
         """Return the rows; if sensitive values are separate from people, these are shuffled too."""
         keep_rules(self._known(rules), rules, self.labels, self.offsets, self.seed, self.stream)
-        back = None
-        if self.order is not None:
-            back = np.empty(len(self.order), dtype=np.int64)
-            back[self.order] = np.arange(len(self.order))
+        back = None if self.order is None else inverted(self.order)
         columns, names = [], []
         for column in (c for c in self.plan.columns if c.published):
             names.append(column.name)

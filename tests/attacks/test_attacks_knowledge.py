@@ -7,6 +7,7 @@ import pytest
 from support_attacks import correlated, people, policy
 
 import hushtable as ht
+from hushtable.attacks import kernel_prior
 from hushtable.attacks.implications import believed
 from hushtable.attacks.view import View
 from hushtable.models.ck_safety import CKSafety
@@ -69,3 +70,12 @@ def test_whole_classes_are_drawn():
     sizes = View.of(release).sizes
     assert few.targets < 40 + sizes.max()
     assert few == release.attack("kernel-prior", targets=40)
+
+
+def test_fewer_people_of_a_large_table_are_attacked(monkeypatch):
+    release = ht.anonymize(people(300), policy([ht.KAnonymity(k=5)]))
+    monkeypatch.setattr(kernel_prior, "_WORK", 300 * 50)
+    monkeypatch.setattr(kernel_prior, "_FEWEST", 20)
+    few = release.attack("kernel-prior")
+    assert 50 <= few.targets < 50 + View.of(release).sizes.max()
+    assert few == release.attack("kernel-prior", targets=50)

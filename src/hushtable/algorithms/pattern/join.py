@@ -105,7 +105,7 @@ def _without_farthest(
 ) -> tuple[IntArray, IntArray]:
     table = groups.problem.table
     rank = np.empty(table.n_rows, dtype=np.int64)
-    rank[table.canonical_order] = np.arange(table.n_rows)
+    rank[groups.problem.order] = np.arange(table.n_rows)
     order = np.lexsort((rank[rest], -cost))
     weights = table.row_units[rest[order]] if len(table.row_units) else np.ones(len(rest), dtype=np.int64)
     gone = order[np.cumsum(weights) <= budget]

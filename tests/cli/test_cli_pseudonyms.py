@@ -41,18 +41,27 @@ def test_pseudonyms_are_equal_across_tables_and_revealed_with_the_key_alone(tmp_
     assert first["column"] == "id" and first["value"] in table["id"].to_pylist() and second["value"] is None
 
 
-@pytest.mark.parametrize("change", [{"models": [{"k-anonymity": {"k": 4}}]}, {"cells": "sets"}, {"seed": 1}, "note"])
+@pytest.mark.parametrize(
+    "change", [{"models": [{"k-anonymity": {"k": 4}}]}, {"cells": "sets"}, {"seed": 1}, "note", "hierarchy"]
+)
 def test_fresh_pseudonyms_join_no_two_releases(tmp_path, call, change):
     """Not even two releases of one table: by equal pseudonyms, the classes of both could be intersected."""
     day = pa.array([19_000] * N, pa.int32()).cast("date32")
     table = pa.table({"id": [f"P{i:03d}" for i in range(N)], "age": [20 + i % 50 for i in range(N)], "day": day,
                       "note": [i % 3 for i in range(N)]})  # fmt: skip
-    columns = {"id": {"role": "pseudonym", "treatment": {"pseudonym": {"fresh": True}}}, "age": {"role": "quasi"},
+    (tmp_path / "ages.csv").write_text("\n".join(f"{age};{age // 10}" for age in range(20, 70)))
+    columns = {"id": {"role": "pseudonym", "treatment": {"pseudonym": {"fresh": True}}},
+               "age": {"role": "quasi", "hierarchy": "ages.csv"},
                "day": {"role": "insensitive", "treatment": {"date-shift": {"by": "id", "days": 10_000, "fresh": True}}},
                "note": {"role": "insensitive"}}  # fmt: skip
-    policy = ht.Policy(columns=columns, models=[ht.KAnonymity(k=5)])
+    policy = ht.Policy(columns=columns, models=[ht.KAnonymity(k=5)]).based_in(tmp_path)
     release = ht.anonymize(table, policy)
-    if change == "note":
+    if change == "hierarchy":
+        same = (tmp_path / "ages.csv").read_text()
+        (tmp_path / "ages.csv").write_text("\n".join(f"{age};{age % 10}" for age in range(20, 70)))
+        other = ht.anonymize(table, policy)
+        (tmp_path / "ages.csv").write_text(same)
+    elif change == "note":
         other = ht.anonymize(table.set_column(3, "note", pa.array([i % 4 for i in range(N)])), policy)
     else:
         other = ht.anonymize(table, policy.changed(**change))
@@ -64,7 +73,8 @@ def test_fresh_pseudonyms_join_no_two_releases(tmp_path, call, change):
     release.save(tmp_path / "release")
     csv.write_csv(table, tmp_path / "people.csv")
     shown = release.frame["id"][0].as_py()
-    found = call("pseudonyms", "reveal", str(tmp_path / "release"), shown, "--data", str(tmp_path / "people.csv"))
+    found = call("pseudonyms", "reveal", str(tmp_path / "release"), shown, "--data", str(tmp_path / "people.csv"),
+                 "--files", str(tmp_path))  # fmt: skip
     assert found.code == 0 and "P" in found.out and "not in the original" not in found.out
 
 

@@ -10,10 +10,11 @@ import pytest
 
 from hushtable.algorithms.base import Algorithm, Problem, Reads, Recoding
 from hushtable.algorithms.bucket.deal import deal_until
+from hushtable.algorithms.partition.mondrian import Mondrian
 from hushtable.algorithms.trim import trim
 from hushtable.models.base import SensitiveModel
 from hushtable.registry import algorithms, models
-from hushtable.testing import check_known_algorithm
+from hushtable.testing import check_known_algorithm, known_checks, random_case
 
 LOOKING = [name for name, cls in models.items() if issubclass(cls, SensitiveModel)]
 
@@ -67,8 +68,22 @@ COINED = [name for name in MAKING_CLASSES if algorithms[name].reads_sensitive is
 def test_a_public_order_in_place_of_the_secret_one_is_found_out(name, monkeypatch):
     """With the tables and the number of worlds of the test above, which the honest algorithm passes."""
     monkeypatch.setattr(Problem, "secret_order", property(lambda problem: problem.table.canonical_order))
-    with pytest.raises(AssertionError, match=f"who knows {name} (guesses|and one person's value learns those of)"):
+    with pytest.raises(AssertionError, match=f"who knows {name} (guesses|knows which|and one person's value learns)"):
         check_known_algorithm(algorithms.build(name), seed=11, worlds=32)
+
+
+SPLITTING = [*map(algorithms.build, ("mdav", "cbfs", "v-mdav", "k-first", "mst", "mu-approx", "optimal-univariate")),
+             Mondrian(mode="relaxed"), Mondrian(mode="relaxed", refine=True)]  # fmt: skip
+
+
+@pytest.mark.parametrize("algorithm", SPLITTING, ids=str)
+def test_coins_decide_which_of_several_equal_people_join_a_group(algorithm, monkeypatch):
+    """In canonical order, they join by the rank of their values, which rules out values of their neighbors."""
+    cases = [random_case(11 + i, sum(known_checks.EQUALS)) for i in range(4)]
+    found = [len(known_checks.splits_of_equals(algorithm, case)) for case in cases]
+    assert max(found) > 2 and 1 not in found
+    monkeypatch.setattr(Problem, "order", property(lambda problem: problem.table.canonical_order))
+    assert {len(known_checks.splits_of_equals(algorithm, case)) for case in cases} <= {0, 1}
 
 
 @pytest.mark.parametrize("name", list(algorithms))

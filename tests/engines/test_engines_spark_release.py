@@ -198,7 +198,7 @@ def test_a_release_is_held_against_the_ledger(on_spark, spark, tmp_path):
     first.save(tmp_path / "first")
     pyarrow.csv.write_csv(people, tmp_path / "people.csv")
     book.add(ht.open_release(tmp_path / "first", tmp_path / "people.csv"))
-    assert run(people).plan.account.public_summary() == {"held_against": 1, "of_these_people": 60}
+    assert run(people).plan.account.result() == {"held_against": 1, "of_these_people": 60}
     with pytest.raises(VerificationError, match="1 earlier release"):
         run(people.slice(1))
     spark.conf.set("spark.hushtable.driverRows", "20")

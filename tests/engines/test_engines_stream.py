@@ -229,7 +229,7 @@ def test_a_streamed_release_is_held_against_the_ledger(tmp_path: Path) -> None:
     book.add(run(files, "first", new=True))
     again = run(files, "again")
     assert again.plan.account is not None
-    assert again.plan.account.public_summary() == {"held_against": 1, "of_these_people": 300}
+    assert again.plan.account.result() == {"held_against": 1, "of_these_people": 300}
     assert book.check(ht.open_release(tmp_path / "again", files)).ok
     with pytest.raises(VerificationError, match="1 earlier release"):
         run(files[:1], "out")

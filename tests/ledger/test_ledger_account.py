@@ -102,7 +102,7 @@ def test_nobody_in_common_is_asked_about(file):
     assert caught.value.code == "ledger-asks" and "--expect-new-people" in caught.value.hint
     answered = policy(None, ledger={"file": str(file), "expect_new_people": True})
     release = ht.anonymize(table(range(20, 32)), answered)
-    assert release.plan.account.public_summary() == {"held_against": 1, "of_these_people": 0}
+    assert release.plan.account.result() == {"held_against": 1, "of_these_people": 0}
 
 
 def test_a_column_that_no_earlier_release_has_is_asked_about(file):
@@ -231,5 +231,10 @@ def test_the_companion_says_which_ledger_a_release_was_held_against(tmp_path):
     again.save(tmp_path / "out")
     kept = read_companion(companion_of(tmp_path / "out"), tmp_path / "out")["ledger"]
     told = {"held_against": 1, "of_these_people": 6}
+    # how many of the rows belong to people of earlier releases is not for those who have only the rows
     assert kept == {"file": str(tmp_path / "releases.ledger"), "person": "name", "releases": 1, **told}
-    assert json.loads((tmp_path / "out" / "release.json").read_text())["ledger"] == told
+    assert json.loads((tmp_path / "out" / "release.json").read_text())["ledger"] == {"held_against": 1}
+    others = people.set_column(0, "name", pa.array(list("abcxyz")))
+    ht.anonymize(others, policy).save(tmp_path / "others")
+    files = {file.name: file.read_bytes() for file in (tmp_path / "out").iterdir()}
+    assert {file.name: file.read_bytes() for file in (tmp_path / "others").iterdir()} == files

@@ -102,27 +102,39 @@ def test_keys_are_fresh_and_lead_to_the_same_people():
 
 
 @pytest.mark.parametrize(
-    "change", [{"missing_values": ["33"]}, {"crowd": 9}, {"seed": 1}, {"suppression": 0.4}, "remark"]
+    "change",
+    [{"missing_values": ["33"]}, {"crowd": 9}, {"seed": 1}, {"suppression": 0.4}, "remark", "ages", "reasons"],
 )
-def test_no_two_releases_can_be_joined_by_their_keys(change):
-    """The classes of both would be intersected, person by person."""
+def test_no_two_releases_can_be_joined(change, tmp_path):
+    """The classes of both would be intersected, person by person, by equal keys or fresh pseudonyms."""
+    (tmp_path / "ages.csv").write_text("\n".join(f"{age};{age // 10}" for age in range(20, 40)))
+    (tmp_path / "reasons.csv").write_text("a;x\nb;x\n")
     quasi, n = {"role": "quasi"}, 60
     people = {"id": [f"p{i}" for i in range(n)], "age": [str(20 + i % 20) for i in range(n)]}
+    people["number"] = people["id"]
     visits = {"id": people["id"], "reason": ["a", "b"] * (n // 2), "remark": [i % 3 for i in range(n)]}
+    number = {"role": "pseudonym", "treatment": {"pseudonym": {"fresh": True}}}
+    ages = {**quasi, "kind": "numeric", "hierarchy": "ages.csv"}
+    reasons = {**quasi, "hierarchy": "reasons.csv"}
     policy = LinkedPolicy(
-        tables={"people": {"key": "id", "columns": {"age": {**quasi, "kind": "numeric"}}},
-                "visits": {"of": "people", "columns": {"reason": quasi, "remark": {"role": "insensitive"}}}},
+        tables={"people": {"key": "id", "columns": {"age": ages, "number": number}},
+                "visits": {"of": "people", "columns": {"reason": reasons, "remark": {"role": "insensitive"}}}},
         knows=1, models=[{"k-anonymity": {"k": 3}}], suppression=0.5, crowd=6,
-    )  # fmt: skip
-    keys = []
+    ).based_in(tmp_path)  # fmt: skip
+    keys, numbers = [], []
     for other in (False, True):
         if other and change == "remark":
             visits["remark"][0] = 5
+        elif other and change == "ages":
+            (tmp_path / "ages.csv").write_text("\n".join(f"{age};{age % 10}" for age in range(20, 40)))
+        elif other and change == "reasons":
+            (tmp_path / "reasons.csv").write_text("a;x\nb;y\n")
         elif other:
-            policy = policy.changed(**change)
+            policy = policy.changed(**change).based_in(tmp_path)
         release = anonymize_linked({"people": pa.table(people), "visits": pa.table(visits)}, policy)
         keys.append(release.tables["people"]["id"].to_numpy()[np.argsort(release.origin["people"])])
-    assert np.count_nonzero(keys[0] == keys[1]) < n / 4
+        numbers.append(set(release.tables["people"]["number"].to_pylist()))
+    assert np.count_nonzero(keys[0] == keys[1]) < n / 4 and not numbers[0] & numbers[1]
 
 
 def test_any_join_keeps_the_crowd():

@@ -8,8 +8,12 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
+from hushtable.hierarchy.spec import parse_hierarchy
 from hushtable.io.secret import SECRET
+from hushtable.schema.columns import Kind, Role
 from hushtable.table.coins import Coins, policy_digest, table_digest
+from hushtable.table.encode import encode
+from hushtable.table.plan import ColumnPlan, TablePlan
 from hushtable.testing import random_case
 
 
@@ -68,6 +72,17 @@ def test_another_value_of_one_record_gives_another_digest(column):
         case.table.column_names.index(column), column, pa.array(cells, case.table.column(column).type)
     )
     assert table_digest(case.encoded([])) != table_digest(replace(case, table=other).encoded([]))
+
+
+def test_another_hierarchy_gives_another_digest(tmp_path):
+    """The policy names a file or a function, and two releases with different levels must not share coins."""
+    table = pa.table({"x": ["a", "b", "c"]})
+    digests = set()
+    for levels in ("a;A\nb;A\nc;C\n", "a;A\nb;C\nc;C\n", "a;A\nb;A\nc;D\n"):
+        (tmp_path / "x.csv").write_text(levels)
+        column = ColumnPlan("x", Role.QUASI, Kind.NOMINAL, parse_hierarchy("x.csv", "x", tmp_path))
+        digests.add(table_digest(encode(table, TablePlan((column,)))))
+    assert len(digests) == 3
 
 
 def test_rows_with_a_weight_stand_for_equal_records():

@@ -70,12 +70,12 @@ class Recoding(Enum):
 class Reads(Enum):
     """How the choice of groups depends on sensitive values, for an adversary who knows the algorithm.
 
-    ``CHECKS``: quasi-identifiers determine the proposed groups, and sensitive values only decide whether the models
-    hold. The minimality attack exploits refused proposals; the minimality guard bounds what they reveal. ``COINS``:
-    records are chosen by their sensitive values, and secret coins decide which. An adversary who knows everything but
-    the secret learns no more than the published shares of a class. ``CHOOSES``: sensitive values decide by a public
-    rule. ``disclosure`` states what that reveals, the known-algorithm attack measures it, and the minimality guard
-    avoids it.
+    ``CHECKS``: quasi-identifiers determine the proposed groups, coins decide which of several records with equal ones
+    join a group, and sensitive values only decide whether the models hold. The minimality attack exploits refused
+    proposals; the minimality guard bounds what they reveal. ``COINS``: records are chosen by their sensitive values,
+    and secret coins decide which. An adversary who knows everything but the secret learns no more than the published
+    shares of a class. ``CHOOSES``: sensitive values decide by a public rule. ``disclosure`` states what that reveals,
+    the known-algorithm attack measures it, and the minimality guard avoids it.
     """
 
     CHECKS = "checks"
@@ -233,6 +233,18 @@ class Problem:
         if not self.model.histogram_keys():
             return order
         return order[np.argsort(self.coins.lots(self.table)[order], kind="stable")]
+
+    @cached_property
+    def order(self) -> IntArray:
+        """All rows by their quasi-identifiers, and equal ones in secret order: people before a population.
+
+        Algorithms that only check sensitive values break ties by it. In canonical order, equal records are sorted by
+        their values, so these would decide by a public rule who joins which group.
+        """
+        order = self.secret_order
+        if order is self.table.canonical_order:
+            return order
+        return order[np.lexsort((self.table.distinct()[0][order], order >= self.table.n_sample))]
 
 
 @dataclass(frozen=True)

@@ -198,7 +198,7 @@ def _also(
 ) -> dict[str, Any]:
     """Print remarks that go beyond the summary, if there are any."""
     account = release.plan.account
-    found: dict[str, Any] = {} if account is None else {"ledger": account.public_summary()}
+    found: dict[str, Any] = {} if account is None else {"ledger": account.result()}
     if address is not None:
         found["published"] = shown(address)
     if warned is not None:

@@ -160,3 +160,7 @@ class Hierarchy(Parametrised, ABC):
     def leaves(self, column: str) -> Sequence[str]:
         """Return all values that the recipe lists, whether they occur or not; by default, none."""
         return ()
+
+    def contents(self, column: str) -> Sequence[Sequence[str]]:
+        """Return the levels that a file says, which the policy only names; by default, none."""
+        return ()

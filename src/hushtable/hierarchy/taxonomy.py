@@ -102,6 +102,10 @@ class Taxonomy(Recipe):
         """Return the values of all rows."""
         return tuple(dict.fromkeys(self.read(column).columns[0].to_pylist()))
 
+    def contents(self, column: str) -> Sequence[Sequence[str]]:
+        """Return the labels of the file, level by level."""
+        return () if self.file is None else [labels.to_pylist() for labels in self.read(column).columns]
+
     def draft(self, values: pa.Array, kind: Kind, *, column: str, counts: IntArray) -> Draft:
         """Read the rows and compare them with the values."""
         rows = self.read(column)

@@ -131,14 +131,13 @@ class Account:
 
     def summary(self) -> dict[str, Any]:
         """Return the ledger, the person column, and the result of the comparison, as data."""
-        return {"file": str(self.file), "person": self.person, "releases": self.records, **self.public_summary()}
+        return {"file": str(self.file), "person": self.person, "releases": self.records, **self.result()}
 
-    def public_summary(self, *, counted: bool = True) -> dict[str, int]:
-        """Return the public result of the comparison; the number of people only if rows are ``counted``."""
+    def result(self) -> dict[str, int]:
+        """Return the result of the comparison: only the number of earlier releases is public."""
         if self.held is None:
             return {}
-        people = {"of_these_people": self.held.known} if counted else {}
-        return {"held_against": self.held.earlier, **people}
+        return {"held_against": self.held.earlier, "of_these_people": self.held.known}
 
     def pinned(self) -> Account:
         """Return the account as of now; from here on, it uses the releases that exist now."""

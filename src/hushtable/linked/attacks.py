@@ -292,7 +292,7 @@ def _fit(view: _View, known: _Known, people: IntArray) -> FloatArray:
 
 def _covering(view: _View, table: pa.Table, people: IntArray) -> BoolArray:
     """Return which classes cover which people, from the text of published cells: people x classes."""
-    plan = view.policy.of_people(2).table_plan()
+    plan = view.policy.table_plan(view.policy.people)
     first = pa.array([members[0] for members in view.members])
     found = np.ones((len(people), len(view.members)), dtype=np.bool_)
     for column in (c for c in plan.columns if c.role is Role.QUASI):

@@ -161,7 +161,7 @@ def link(tables: Mapping[str, pa.Table], policy: LinkedPolicy, *, published: boo
         if absent:
             raise DataError(f"Table {name!r} has no column {absent[0]!r}, which is part of its key.", code="no-key",
                             hint="Check the policy's 'key' and 'by', and the file.")  # fmt: skip
-        plan = policy.table_plan(name) if name != policy.people else policy.of_people(2).table_plan()
+        plan = policy.table_plan(name)
         own = [c for c in tables[name].column_names if c not in keys]
         if published:
             _check_published(name, own, [c.name for c in plan.columns if c.published])

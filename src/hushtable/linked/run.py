@@ -155,8 +155,11 @@ def _tried(problem: LinkedProblem, report: Callable[[float, str], object]) -> _T
 def _with_crowd(problem: LinkedProblem, crowd: int, starts: Sequence[Levels]) -> _Tried:
     links, policy = problem.links, problem.links.policy
     own = _attributes(links)
+    plan = policy.of_people(crowd).plan()
+    # what is fresh for each release depends on the events too
+    plan = replace(plan, document={**plan.document, "events": problem.coins.purse("people").key.hex()})
     with of_table(policy.people):
-        release = local.run(own, policy.of_people(crowd).plan())
+        release = local.run(own, plan)
     quasi = policy.tables[policy.people].named(Role.QUASI)
     classes = np.empty(own.num_rows, dtype=np.int64)
     classes[release.source_rows] = cell_codes([release.table[name] for name in quasi], own.num_rows)
@@ -211,8 +214,11 @@ def _check_known(links: Links, columns: Mapping[str, list[EventColumn]]) -> None
 
 def _coins(links: Links) -> Coins:
     """Return coins that depend on the records, in any order, the policy and the secret."""
-    # they change cells, and two releases with different cells must not share keys
+    # these change cells, and two releases with different cells must not share keys
     digest = hashlib.sha256(repr(sorted(links.policy.missing_values)).encode())
+    for name in links.policy.tables:
+        with of_table(name):
+            digest.update(repr(sorted(links.policy.table_plan(name).files().items())).encode())
     for name in (links.policy.people, *links.policy.events):
         table = links.tables[name]
         codes = [_ranks(table[column], digest) for column in table.column_names]
@@ -277,7 +283,7 @@ def check_data(tables: Mapping[str, Any], policy: LinkedPolicy) -> dict[str, Any
     links = link(_held(tables, quietly), policy)
     columns = event_columns(links)
     with of_table(policy.people):
-        encode_table(_attributes(links), policy.of_people(2).table_plan())
+        encode_table(_attributes(links), policy.table_plan(policy.people))
     for (name,) in policy.model().histogram_keys():
         sensitive_values(links, name)
     _check_known(links, columns)

@@ -38,7 +38,7 @@ def sample_linked(release: LinkedRelease, *, seed: int = 0) -> dict[str, pa.Tabl
     found = {}
     for name, table in release.tables.items():
         people = name == policy.people
-        plan = policy.of_people(2).table_plan() if people else policy.table_plan(name)
+        plan = policy.table_plan(name)
         shown = {column.name: column for column in plan.columns if column.published}
         silent = {c: pa.nulls(table.num_rows, pa.string()) for c in shown if _silent(table[c], shown[c])}
         plan = replace(plan, columns=tuple(c for c in plan.columns if c.name not in silent))

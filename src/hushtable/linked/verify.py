@@ -268,7 +268,7 @@ def sensitive_values(links: Links, name: str) -> tuple[str, IntArray, SensitiveC
     policy = links.policy
     table, _, column = name.partition(".")  # names of tables have no dot
     own = policy.people if name in policy.tables[policy.people].columns else table
-    plan = policy.of_people(2).table_plan() if own == policy.people else policy.table_plan(own)
+    plan = policy.table_plan(own)
     found = next(c for c in plan.columns if c.name == (name if own == policy.people else column))
     with of_table(own):
         coded = sensitive_column(found, links.tables[own], plan, links.tables[own].num_rows)

@@ -106,7 +106,8 @@ def _public(release: Released, summary: Mapping[str, Any]) -> dict[str, Any]:
         for member, found in zip(release.model.members, summary["models"], strict=True)
     ]
     if release.plan.account is not None:
-        facts["ledger"] = release.plan.account.public_summary(counted=not release.may_have_counterfeits)
+        # how many people are in earlier releases does not follow from the rows
+        facts["ledger"] = {k: n for k, n in release.plan.account.result().items() if k == "held_against"}
     facts["notes"] = {key: value for key, value in summary["notes"].items() if key in _DECLARED}
     if any(form.counts_records for form in forms_shown(release.plan.table, release.plan.algorithm.recoding)):
         facts["rows_can_be_drawn"] = True

@@ -35,8 +35,8 @@ class AccountProtocol(Protocol):
     def summary(self) -> dict[str, Any]:
         """Return which ledger it is and how many of its releases count, as data."""
 
-    def public_summary(self, *, counted: bool = True) -> dict[str, int]:
-        """Return the public result of the comparison."""
+    def result(self) -> dict[str, int]:
+        """Return the result of the comparison."""
 
     def hold(self, release: Any) -> Self:
         """Return the account with the result of comparing a release; raise if it breaks a promise."""

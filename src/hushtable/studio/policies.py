@@ -37,7 +37,7 @@ def confined_linked(project: Project, policy: LinkedPolicy, base: Path | None = 
 
 def linked_files(policy: LinkedPolicy) -> list[str]:
     """Return the files that a policy of linked tables names."""
-    plans = [policy.of_people(2).table_plan(), *map(policy.table_plan, policy.events)]
+    plans = map(policy.table_plan, policy.tables)
     return _named(column.hierarchy for plan in plans for column in plan.columns)
 
 

@@ -131,7 +131,7 @@ def policy_digest(document: Mapping[str, Any], seed: int) -> bytes:
 
 
 def table_digest(table: EncodedTable) -> bytes:
-    """Return a digest of the records' quasi-identifiers and sensitive values; their order does not matter."""
+    """Return a digest of the records and the hierarchies of their columns; the order of the records does not matter."""
     if "digest" not in table.derived:
         from hushtable.kernels.xxhash import hash_rows
 
@@ -159,5 +159,8 @@ def columns_digest(table: EncodedTable, sums: list[int]) -> bytes:
     for column in columns:
         labels = [column.name, str(column.coded.kind), *map(repr, column.coded.labels[0])]
         digest.update(json.dumps(labels, ensure_ascii=True).encode())
+        for level, names in zip(column.coded.levels[1:], column.coded.labels[1:], strict=True):
+            # the policy may only name the file or the function that they come from
+            digest.update(level.astype("<i8").tobytes() + json.dumps(names, ensure_ascii=True).encode())
     digest.update(json.dumps([total % 2**64 for total in sums]).encode())
     return digest.digest()

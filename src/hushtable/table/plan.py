@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -88,6 +88,10 @@ class TablePlan:
     def shown_weight(self) -> str | None:
         """The column of survey weights whose class means are published."""
         return next((column.name for column in self.columns if column.publish), None)
+
+    def files(self) -> dict[str, Sequence[Sequence[str]]]:
+        """Return what the files of hierarchies say, by column."""
+        return {c.name: c.hierarchy.contents(c.name) for c in self.columns if c.hierarchy is not None}
 
     def form(self, column: ColumnPlan) -> PublishedAs | None:
         """Return how a column is published."""

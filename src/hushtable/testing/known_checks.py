@@ -4,14 +4,18 @@ The attack ``known-algorithm`` is run against small releases under many models. 
 correct guesses may not exceed what the published classes show, and two people of a class who exchange their values must
 nearly always give the same release: otherwise, one person's value would reveal those of others. If sensitive values are
 only checked, or a public rule uses them, guesses may exceed what the models promise by no more than is declared
-(``Reads.excess``).
+(``Reads.excess``). Whatever an algorithm does, secret coins decide which of several people with equal quasi-identifiers
+join which group: their values would follow from a public rule.
 """
 
 from __future__ import annotations
 
 import operator
 from collections.abc import Sequence
-from dataclasses import astuple, dataclass
+from dataclasses import astuple, dataclass, replace
+
+import numpy as np
+import pyarrow as pa
 
 from hushtable.algorithms.base import Algorithm, Reads
 from hushtable.attacks.base import wilson
@@ -20,10 +24,17 @@ from hushtable.attacks.view import View
 from hushtable.engines import local
 from hushtable.errors import DataError, IncompatibleError, Infeasible, NotFound, UsageError
 from hushtable.models.base import PrivacyModel, SensitiveModel
+from hushtable.models.distinct_l import DistinctL
+from hushtable.models.k_anonymity import KAnonymity
 from hushtable.registry import models as known_models
+from hushtable.schema.columns import Role
+from hushtable.table.coins import Coins
 from hushtable.testing.cases import Case, random_case
 from hushtable.testing.examples import model_examples
 from hushtable.testing.require import require
+
+EQUALS = (2, 5, 2, 4, 5, 6)
+"""Numbers of people with equal quasi-identifiers in the tables of ``splits_of_equals``."""
 
 _LEAST_SAME = 0.8
 """Share of exchanges that give the same release; unions of regions and of equal records prevent some of them."""
@@ -84,6 +95,27 @@ def guesses(models: Sequence[PrivacyModel], algorithm: Algorithm, case: Case, *,
     return Guesses(1, result.targets, right, promised, openly, tried, same)
 
 
+def splits_of_equals(algorithm: Algorithm, case: Case) -> set[tuple[tuple[tuple[int, str], ...], ...]]:
+    """Return the groups that different coins give, if people with equal quasi-identifiers are in several of them.
+
+    A group is made of pairs: the combination of quasi-identifiers, and the disease.
+    """
+    case = case.suited(algorithm)
+    table, block = case.table, np.repeat(np.arange(len(EQUALS)), EQUALS)
+    for name in case.columns.named(Role.QUASI):
+        equal = table.column(name).take(pa.array(block))
+        table = table.set_column(table.column_names.index(name), name, equal)
+    ill = np.array(table.column("disease").to_pylist(), dtype=object).astype(str)
+    plan = case.plan([KAnonymity(k=3), DistinctL(l=2, on="disease")], algorithm, seed=case.seed)
+    found, several = set(), False
+    for number in range(6):
+        labels = View.of(local.run(table, replace(plan, coins=Coins(bytes([number]))))).labels[: len(block)]
+        several |= any(len(np.unique(labels[block == b])) > 1 for b in np.unique(block))
+        groups = ([*zip(block[labels == g].tolist(), ill[labels == g], strict=True)] for g in set(labels.tolist()))
+        found.add(tuple(sorted(tuple(sorted(group)) for group in groups)))
+    return found if several else set()
+
+
 def check_known_algorithm(
     algorithm: Algorithm, *, models: Sequence[str] | None = None, seed: int = 0, worlds: int = 48
 ) -> Guesses:
@@ -111,6 +143,17 @@ def check_known_algorithm(
         decide, and too few exchanges of values give the same release.
     """
     names = [n for n, cls in known_models.items() if issubclass(cls, SensitiveModel)] if models is None else models
+    splits: list[int] = []
+    for i in range(8):
+        try:
+            splits.append(len(splits_of_equals(algorithm, random_case(seed + i, sum(EQUALS)))))
+        except (IncompatibleError, Infeasible, NotFound):
+            continue
+    require(
+        2 * splits.count(1) <= len(splits) - splits.count(0),
+        f"an adversary who knows {algorithm.name} knows which of several people with equal quasi-identifiers join "
+        f"which group: in {splits.count(1)} of {len(splits) - splits.count(0)} tables, it does not depend on the coins",
+    )
     found = Guesses()
     for i, name in enumerate(names):
         case = random_case(seed + i, 20)

@@ -70,7 +70,9 @@ def treated(table: pa.Table, plan: TablePlan, document: Mapping[str, Any]) -> pa
     wanted = {name for c, treatment in treatments_of(plan) for name in (c.name, *treatment.reads(plan.entity))}
     read = {column.name: prepared(table, column, plan) for column in plan.columns if column.name in wanted}
     order, digest = _contents(table)
-    coins, fresh = (Coins.of_release(digest, own) for own in (b"treatments", _release_digest(document)))
+    coins = fresh = Coins.of_release(digest, b"treatments")
+    if any(treatment.per_release for _, treatment in treatments_of(plan)):
+        fresh = Coins.of_release(digest, _release_digest(document, plan))
     for column in plan.columns:
         now = read[column.name] if column.treatments else None
         for turn, treatment in enumerate(column.treatments):
@@ -172,9 +174,10 @@ def _contents(table: pa.Table) -> tuple[IntArray, bytes]:
     return order, found.digest()
 
 
-def _release_digest(document: Mapping[str, Any]) -> bytes:
-    """Return a digest of everything in a policy that the published rows may depend on."""
-    relevant = {name: value for name, value in document.items() if name not in ("engine", "output")}
+def _release_digest(document: Mapping[str, Any], plan: TablePlan) -> bytes:
+    """Return a digest of everything in a policy and its hierarchy files that the published rows may depend on."""
+    relevant: dict[str, Any] = {name: value for name, value in document.items() if name not in ("engine", "output")}
+    relevant["files"] = plan.files()
     return hashlib.sha256(json.dumps(relevant, sort_keys=True, ensure_ascii=True, default=str).encode()).digest()
 
 

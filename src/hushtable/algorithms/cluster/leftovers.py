@@ -112,7 +112,7 @@ def without_costly(problem: Problem, partition: Partition) -> Partition:
     that lacked a value which every group needs, because small groups took it.
     """
     table = problem.table
-    order = table.canonical_order
+    order = problem.order
     rows = order[partition.labels[order] >= 0]
     block = cut_blocks(table, rows, BLOCK)
     costs, kinds = CellCosts.of(table, rows), Kinds.of(problem)

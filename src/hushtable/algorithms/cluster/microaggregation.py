@@ -174,7 +174,7 @@ class Microaggregation(Algorithm):
     def space(self, problem: Problem) -> Space:
         """Place the records; suppress those that make even the whole table fail, within the budget."""
         table = problem.table
-        order = table.canonical_order if self.reads_sensitive is Reads.CHECKS else problem.secret_order
+        order = problem.order if self.reads_sensitive is Reads.CHECKS else problem.secret_order
         order = order[order < table.n_sample]
         kept = trim(problem)
         if kept is None and Monotone.MERGE in problem.model.flags:

@@ -189,7 +189,7 @@ class Frontier:
         self._gaps = self._split_off()
         self._owner = np.array(self._gaps + list(range(len(table.quasi))), dtype=np.int64)
         self.width = len(self._owner)
-        self._rows = table.canonical_order if relaxed else None
+        self._rows = problem.order if relaxed else None
         dtype = np.uint32 if table.n_rows < 2**32 else np.uint64
         if kept.all():
             self._index = np.arange(table.n_rows, dtype=dtype)

@@ -61,7 +61,7 @@ class Branches(Branching):
         self._problem, self._reference = problem, problem.reference
         self.minimum = max(problem.model.min_group_size(), 1) * table.unit
         self._divisible = self.minimum + 1 if budget > 0 else 2 * self.minimum
-        order = table.canonical_order
+        order = problem.order
         self.rows = order[kept[order]]
         self.trees = Trees(table.quasi)
         ranks = self.trees.ranks

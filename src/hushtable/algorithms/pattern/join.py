@@ -102,7 +102,7 @@ def _without_farthest(
     groups: PatternGroups, rest: IntArray, nearest: IntArray, cost: IntArray, budget: int
 ) -> tuple[IntArray, IntArray]:
     table = groups.problem.table
-    order = np.lexsort((inverted(table.canonical_order)[rest], -cost))
+    order = np.lexsort((inverted(groups.problem.order)[rest], -cost))
     gone = order[np.cumsum(table.units_of(rest[order])) <= budget]
     out = mask_of(rest[gone], table.n_rows)
     groups.leave_out(out)

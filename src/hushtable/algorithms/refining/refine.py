@@ -8,8 +8,7 @@ all affected groups in one call, and keeps the changes that save something and k
 never rises, for any model.
 
 The loss is the NCP of the cells in each column's published style, weighted by the columns' weights, in integers.
-Nothing is random; ties go by canonical order, so the result depends only on the table's content. The budget is a
-number of rounds, not of seconds.
+Ties go by the order of the records (``Problem.order``). The budget is a number of rounds, not of seconds.
 
 Refined groups overlap: the cells of several groups may cover a record. That is sound for models that survive merging.
 For others, and if a population or an adversary's background is counted by the cells that cover it, the partition is
@@ -210,7 +209,7 @@ def refine(problem: Problem, partition: Partition, *, rounds: int = ROUNDS, seco
     if Monotone.MERGE not in problem.model.flags or table.n_rows > table.n_sample or not partition.n_groups:
         return partition
     deadline = None if seconds is None else time.monotonic() + seconds
-    order = table.canonical_order
+    order = problem.order
     rows = order[partition.labels[order] >= 0]
     labels = partition.labels.copy()
     done, used, late = 0, 0, False

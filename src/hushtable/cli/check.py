@@ -11,13 +11,11 @@ import typer
 
 from hushtable.cli.linked import check_linked, refuse_given
 from hushtable.cli.options import AsJson, PolicyFile, Query, Schema, SqlTable, no_schema
-from hushtable.cli.output import bullet, deliver, grid, put
+from hushtable.cli.output import Console, bullet, deliver, grid, put
 from hushtable.cli.progress import waiting
 from hushtable.errors import HushtableError, IncompatibleError
 
 if TYPE_CHECKING:
-    from rich.console import Console
-
     from hushtable.policy.preflight import PolicyProblem, Preflight
 
 

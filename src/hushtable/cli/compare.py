@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from hushtable.cli.options import AsJson, Data, Folder, Query, SqlTable, names
-from hushtable.cli.output import bullet, deliver, grid, put
+from hushtable.cli.output import Console, bullet, deliver, grid, put
 from hushtable.cli.progress import counting_bar
 from hushtable.cli.signals import nearly_done, when_cancelled
 from hushtable.errors import OutputError, UsageError, counted
@@ -19,8 +19,6 @@ from hushtable.io.figures import number, share
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
-
-    from rich.console import Console
 
     from hushtable.comparison.outcomes import Outcomes
     from hushtable.comparison.spec import Spec

@@ -9,12 +9,14 @@ from __future__ import annotations
 import json
 import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 if TYPE_CHECKING:
-    from rich.console import Console
+    import rich.console
     from rich.table import Table
 
+Console: TypeAlias = "rich.console.Console"
+"""What text is printed on; rich is imported when something is."""
 quiet = False
 """Whether to print only errors and ``--json`` output."""
 logged = False

@@ -13,13 +13,11 @@ from hushtable.cli.linked import is_linked_release, no_options, opened_linked
 from hushtable.cli.opening import opened
 from hushtable.cli.options import AsJson, Data, Files, OnlyAttacks, ReleaseFolder, registered
 from hushtable.cli.options import names as split_names
-from hushtable.cli.output import bullet, deliver, put
+from hushtable.cli.output import Console, bullet, deliver, put
 from hushtable.cli.signals import nearly_done
 from hushtable.errors import OutputError, UsageError
 
 if TYPE_CHECKING:
-    from rich.console import Console
-
     from hushtable.io.urls import Source
     from hushtable.report.content.report import Report
 

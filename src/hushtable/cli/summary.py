@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from hushtable import registry
-from hushtable.cli.output import grid, put
+from hushtable.cli.output import Console, grid, put
 from hushtable.errors import counted
 from hushtable.io.figures import number, share
 from hushtable.release.verify import needed_and_achieved
-
-if TYPE_CHECKING:
-    from rich.console import Console
 
 _SENSES = {">=": "at least", "<=": "at most", "<": "below"}
 

@@ -222,11 +222,9 @@ class Audit:
 
     def table_rows(self) -> list[list[str]]:
         """Return the numbers in human-readable form: name, value and meaning."""
-        from hushtable.about import describe
+        from hushtable.about import summary_of
 
-        found = [
-            [r.key, r.column or "", number(r.value), str(describe(type(r.model))["summary"])] for r in self.readings
-        ]
+        found = [[r.key, r.column or "", number(r.value), summary_of(type(r.model))] for r in self.readings]
         found.sort(key=lambda row: (row[0] != "k", row[1], row[0]))
         risk, unique = self.risks["prosecutor"], self.exposure.share(self.exposure.unique)
         found.append(["highest risk", "", number(risk.highest), "Chance of finding the person of the worst record."])

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from hushtable import registry
-from hushtable.about import describe
+from hushtable.about import describe, summary_of
 from hushtable.comparison.outcomes import Outcomes
 from hushtable.errors import UsageError, did_you_mean
 from hushtable.io.atomic import atomic_file
@@ -26,7 +26,6 @@ from hushtable.linked.policy import LinkedPolicy
 from hushtable.policy.policy import Policy
 from hushtable.schema.columns import Kind, Role
 from hushtable.studio import comparing, drafts
-from hushtable.studio.explanations import summary
 from hushtable.studio.home import inside
 from hushtable.studio.jobs import Jobs
 from hushtable.studio.policies import confined, confined_linked, policy_of
@@ -357,7 +356,7 @@ class Studio:
         """Return the attacks that can be run on a project's releases, with a description of each."""
         if project.linked:
             return {name: known.summary for name, known in ATTACKS.items()}
-        return {name: summary(known) for name, known in registry.attacks.items()}
+        return {name: summary_of(known) for name, known in registry.attacks.items()}
 
     def verify(self, project: Project, number: int) -> Job:
         """Verify the published file of a run."""

@@ -42,7 +42,7 @@ TASKS = {
     "hierarchies": JobKind("quick", "opening:look_at_hierarchies"),
     "check": JobKind("quick", "checking:check"),
     "run": JobKind("heavy", "running:run"),
-    "compare": JobKind("heavy", "comparing:compare"),
+    "compare": JobKind("heavy", "running:compare"),
     "risk": JobKind("heavy", "running:risk"),
     "attack": JobKind("heavy", "running:attack"),
     "verify": JobKind("heavy", "running:verify_again"),

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from hushtable.about import summary_of
 from hushtable.arrays import IntArray
 from hushtable.errors import UsageError, did_you_mean
 from hushtable.kernels.grouping import number_rows
@@ -23,7 +24,6 @@ from hushtable.report.gather.attacks import attack_evidence
 from hushtable.report.gather.columns import ROUNDING, associations, binned_columns, column_evidence
 from hushtable.report.gather.privacy import adversaries, bands, model_evidence, risk_evidence
 from hushtable.report.gather.provenance import provenance, published_files, treatment
-from hushtable.report.gather.words import summary_of
 from hushtable.risk.linkage import above
 from hushtable.schema.columns import Role
 from hushtable.table.ranks import dense_ranks

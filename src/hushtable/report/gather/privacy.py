@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from hushtable.about import summary_of
 from hushtable.arrays import AnyArray, FloatArray
 from hushtable.registry import models, risks
 from hushtable.release.exposure import Exposure
@@ -21,7 +22,7 @@ from hushtable.report.content.privacy import (
     RiskEvidence,
     RiskNumbers,
 )
-from hushtable.report.gather.words import parameter_words, summary_of
+from hushtable.report.gather.words import parameter_words
 from hushtable.report.numbers import percent
 from hushtable.risk.before_after import risk_of
 

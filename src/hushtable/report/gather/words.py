@@ -1,24 +1,11 @@
-"""Names, summaries and parameters of registry entries, in words that carry no value of the table."""
+"""Names and parameters of registry entries, in words that carry no value of the table."""
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import Mapping
 from typing import Any, Literal, get_args, get_origin
 
 from hushtable.params import Parametrised
-
-
-def summary_of(found: type) -> str:
-    """Return the first sentence of a class's docstring.
-
-    Examples
-    --------
-    >>> from hushtable.registry import models
-    >>> summary_of(models["k-anonymity"])
-    'Every class has at least k people.'
-    """
-    return (inspect.getdoc(found) or "").split("\n\n")[0].replace("\n", " ").replace("``", "")
 
 
 def parameter_words(built: Parametrised, columns: set[str]) -> dict[str, str]:

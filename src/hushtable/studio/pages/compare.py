@@ -50,7 +50,7 @@ class _Rows:
                 self.original = ui.checkbox(T.ORIGINAL, value=False, on_change=lambda: self._again())
                 text(T.ORIGINAL_TEXT, "span", "ht-soft")
             self.what = text("", "h3", "").props("role=status")
-            self.back = ui.button(T.ALL_ROWS, on_click=lambda: self.everything()).props("flat no-caps dense")
+            self.back = ui.button(T.ALL_ROWS, on_click=lambda: self.everything()).props("flat dense")
             self.table = ui.element("div")
             self.foot = ui.element("div")
 
@@ -150,7 +150,7 @@ def _distributions(run: Run) -> None:
     with card(T.DISTRIBUTIONS):
         text(T.DISTRIBUTIONS_TEXT)
         options = {"": T.ALL_COLUMNS, **{c.name: f"{c.name} ({ROLES[Role(c.role)][0].lower()})" for c in drawn}}
-        column = ui.select(options, value="", label=T.COLUMN, with_input=True).props("outlined dense")
+        column = ui.select(options, value="", label=T.COLUMN, with_input=True)
         column.style("max-width:420px")
         box = ui.element("div").classes("ht-pairs q-mt-md")
 

@@ -10,6 +10,7 @@ from urllib.parse import quote
 from nicegui import ui
 
 from hushtable import registry
+from hushtable.about import summary_of
 from hushtable.errors import HierarchyError, HushtableError
 from hushtable.hierarchy.spec import hierarchy_data, parse_hierarchy
 from hushtable.schema.columns import Kind
@@ -156,8 +157,8 @@ class Editor:
         with ui.element("div").classes("ht-bar"):
             # a moment later than the click: what was typed last arrives before it
             late = "(...args) => setTimeout(() => emit(...args), 120)"
-            ui.button(T.SAVE, icon="save").props("no-caps").on("click", self.save, js_handler=late)
-            self.drop = ui.button(T.DISCARD, on_click=self.discard).props("no-caps flat")
+            ui.button(T.SAVE, icon="save").on("click", self.save, js_handler=late)
+            self.drop = ui.button(T.DISCARD, on_click=self.discard).props("flat")
             self.state = text("", "span", "ht-soft").props("role=status")
         with ui.element("div").classes("ht-cols"):
             with card(T.RECIPE):
@@ -179,13 +180,10 @@ class Editor:
             self._tree_editor(self.values["tree"])
 
     def _recipes(self) -> None:
-        options = {}
-        for name, known in registry.hierarchies.items():
-            summary = (known.__doc__ or "").strip().split("\n")[0].replace("``", "")
-            options[name] = f"{name}: {summary}"
+        options = {name: f"{name}: {summary_of(known)}" for name, known in registry.hierarchies.items()}
         self.choice = (
             ui.select(options, value=self.recipe, label=T.RECIPE, on_change=lambda e: self._choose(e.value))
-            .props("outlined dense options-dense")
+            .props("options-dense")
             .style("width:100%")
         )
 
@@ -312,12 +310,12 @@ class Editor:
                 values = [value for value, _ in self.found.get("values", [])] or sorted(_leaves(tree))
                 chosen = (
                     ui.select(values, multiple=True, label=T.GROUP_VALUES, value=[])
-                    .props("outlined dense use-chips options-dense")
+                    .props("use-chips options-dense")
                     .classes("grow")
                 )
-                self.name = ui.input(T.GROUP_NAME).props("outlined dense").classes("grow")
+                self.name = ui.input(T.GROUP_NAME).classes("grow")
                 self.name.on_value_change(self._mark)
-                ui.button(T.GROUP, on_click=lambda: self._group(chosen)).props("no-caps outline")
+                ui.button(T.GROUP, on_click=lambda: self._group(chosen)).props("outline")
             self.area = (
                 ui.textarea(T.TREE, value=outline_of(tree), on_change=self.check)
                 .props("outlined autogrow")
@@ -371,9 +369,7 @@ class Editor:
                 self.page.write(self.page.studio.set_column, self.column, changes)
 
         with card(T.WEIGHT_TITLE):
-            field = ui.number(T.WEIGHT, value=weight, min=0, step=1).props(
-                f'outlined dense bottom-slots hint="{T.WEIGHT_HINT}"'
-            )
+            field = ui.number(T.WEIGHT, value=weight, min=0, step=1).props(f'bottom-slots hint="{T.WEIGHT_HINT}"')
             once_left(field, change)
 
     async def _imported(self, name: str) -> None:

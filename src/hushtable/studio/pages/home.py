@@ -27,13 +27,13 @@ def build(studio: Studio) -> None:
         with ui.element("div").classes("ht-cols"):
             with card(T.TRY):
                 text(T.TRY_TEXT)
-                ui.button(T.TRY, icon="play_arrow", on_click=lambda: _try(studio)).props("no-caps")
+                ui.button(T.TRY, icon="play_arrow", on_click=lambda: _try(studio))
             with card(T.OWN):
                 text(T.OWN_TEXT)
-                ui.input(T.NAME).props(f"outlined dense maxlength=80 for={_FIELD}").style("width:100%").on(
+                ui.input(T.NAME).props(f"maxlength=80 for={_FIELD}").style("width:100%").on(
                     "keydown.enter", lambda e: _create(studio, e.args), js_handler=_SEND
                 )
-                create = ui.button(T.CREATE, icon="add").props("no-caps").classes("q-mt-sm")
+                create = ui.button(T.CREATE, icon="add").classes("q-mt-sm")
                 create.on("click", lambda e: _create(studio, e.args), js_handler=_SEND)
         ui.element("div").classes("q-mt-md")
         with card(T.YOURS):
@@ -52,7 +52,7 @@ def _line(studio: Studio, project: Project) -> None:
         with ui.element("div").classes("grow"):
             ui.link(facts["name"], f"/p/{project.id}/data").classes("ht-link")
             text(f"{rows}{counted(len(runs_of(project)), 'release', 'releases')} · {made}", "div", "ht-soft")
-        delete = ui.button(T.DELETE, icon="delete", on_click=lambda: _delete(studio, project)).props("flat no-caps")
+        delete = ui.button(T.DELETE, icon="delete", on_click=lambda: _delete(studio, project)).props("flat")
         delete.props["aria-label"] = f"{T.DELETE}: {facts['name']}"
 
 

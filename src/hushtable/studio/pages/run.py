@@ -58,7 +58,7 @@ async def build(page: Page, project: Project) -> None:
                 with place:
                     watch(studio, job, over, cancel=T.STOP)
 
-        start = ui.button(T.START, icon="play_arrow", on_click=begin).props("no-caps")
+        start = ui.button(T.START, icon="play_arrow", on_click=begin)
         if faults:
             start.disable()
         if busy is not None:

@@ -9,12 +9,12 @@ from typing import Any
 from nicegui import ui
 
 from hushtable import registry
+from hushtable.about import summary_of
 from hushtable.comparison.outcomes import Outcomes
 from hushtable.errors import HushtableError, ParameterError
 from hushtable.io.figures import number, share
 from hushtable.studio import charts
 from hushtable.studio.comparing import suggested
-from hushtable.studio.explanations import summary
 from hushtable.studio.pages.forms import field_text, parse_field
 from hushtable.studio.pages.layout import Page
 from hushtable.studio.pages.widgets import attempted, failed, html_table, note, picture, text, watch
@@ -60,18 +60,18 @@ class _Form:
         document = project.document()
         ((algorithm, self.parameters),) = document["algorithm"].items()
         self.own = algorithm
-        options = {name: f"{name}: {summary(known)}" for name, known in registry.algorithms.items()}
+        options = {name: f"{name}: {summary_of(known)}" for name, known in registry.algorithms.items()}
         with ui.element("div").props("data-unsaved=trials"):
             self._lists(tried, options, document)
         self.place = ui.element("div").classes("q-mt-lg q-mb-md")
         with self.place:
-            ui.button(T.TRIALS_START, icon="balance", on_click=self._start).props("no-caps outline")
+            ui.button(T.TRIALS_START, icon="balance", on_click=self._start).props("outline")
 
     def _lists(self, tried: Mapping[str, Any], options: Mapping[str, str], document: Mapping[str, Any]) -> None:
         before = [dict(choice) for choice in (tried.get("models") or [[]])[0]]
         self.algorithms = (
             ui.select({**options}, multiple=True, value=_names(tried) or [self.own], label=T.TRIALS_ALGORITHMS)
-            .props("outlined dense options-dense use-chips")
+            .props("options-dense use-chips")
             .classes("q-mb-sm")
             .style("width:100%")
         )
@@ -92,13 +92,13 @@ class _Form:
                 self.models.append((name, dict(values or {}), fields))
             left = tried.get("suppression") or sorted({document.get("suppression", 0.0), _LEFT_OUT})
             self.left_out = ui.input(T.TRIALS_LEFT_OUT, value=field_text([_plain(100 * v) for v in left])).props(
-                f'outlined dense bottom-slots hint="{T.TRIALS_VALUES_HINT}"'
+                f'bottom-slots hint="{T.TRIALS_VALUES_HINT}"'
             )
 
     def _list(self, model: str, param: Any, value: Any) -> Any:
         label = T.TRIALS_VALUES.format(param=param.name, model=model)
         shown = field_text([_plain(v) for v in (value if isinstance(value, list) else [value])])
-        return ui.input(label, value=shown).props(f'outlined dense bottom-slots hint="{T.TRIALS_VALUES_HINT}"')
+        return ui.input(label, value=shown).props(f'bottom-slots hint="{T.TRIALS_VALUES_HINT}"')
 
     def grid(self) -> dict[str, Any]:
         """Return the contents of the fields."""
@@ -180,7 +180,7 @@ def _found(page: Page, project: Project, found: Outcomes) -> None:
         with ui.element("div").classes("ht-row q-mt-sm"):
             for place in (p[0] - 1 for p in points):
                 ui.button(T.TRIALS_USE.format(place + 1), on_click=lambda p=place: _use(page, project, p)).props(
-                    "flat dense no-caps"
+                    "flat dense"
                 )
 
 
@@ -212,12 +212,12 @@ def _suggest(page: Page, project: Project) -> None:
                     T.TRIALS_BEST.format(place + 1, row["algorithm"], row["models"], chosen.fulfilled, chosen.tried),
                     "good",
                 )
-                ui.button(T.TRIALS_USE.format(place + 1), on_click=lambda: _use(page, project, place)).props("no-caps")
+                ui.button(T.TRIALS_USE.format(place + 1), on_click=lambda: _use(page, project, place))
 
     with ui.element("div").classes("ht-row q-mt-md"):
-        risk = ui.number(T.TRIALS_RISK, min=0, max=100).props("outlined dense").style("min-width:240px")
-        lost = ui.number(T.TRIALS_LOST, min=0, max=100).props("outlined dense").style("min-width:240px")
-        ui.button(T.TRIALS_SUGGEST, icon="lightbulb", on_click=ask).props("no-caps outline")
+        risk = ui.number(T.TRIALS_RISK, min=0, max=100).style("min-width:240px")
+        lost = ui.number(T.TRIALS_LOST, min=0, max=100).style("min-width:240px")
+        ui.button(T.TRIALS_SUGGEST, icon="lightbulb", on_click=ask).props("outline")
     said.move(target_index=-1)
 
 

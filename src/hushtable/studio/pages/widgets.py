@@ -21,6 +21,11 @@ PAGE = 25
 
 _CLAMPED = 24
 
+# the look of all pages
+ui.button.default_props("no-caps")
+for _field in (ui.input, ui.number, ui.select):
+    _field.default_props("outlined dense")
+
 
 def text(words: str, tag: str = "p", classes: str = "ht-text") -> TextElement:
     """A piece of text; nothing in it is read as HTML."""
@@ -174,7 +179,7 @@ def watch(studio: Studio, job: Job, over: Callable[[Job], Any], *, cancel: str =
         bar = ui.linear_progress(job.share, show_value=False, size="12px").props(
             f'instant-feedback aria-label="{T.STEPS}"'
         )
-        stop = ui.button(cancel, icon="close").props("flat no-caps")
+        stop = ui.button(cancel, icon="close").props("flat")
 
     def tell(now: Job) -> None:
         left = now.seconds_left()
@@ -235,8 +240,8 @@ def sure(question: str, words: str, go: Callable[[], Any], otherwise: Callable[[
     with ui.dialog() as dialog, ui.card():
         text(question)
         with ui.element("div").classes("ht-row"):
-            ui.button(T.CANCEL, on_click=stay).props("flat no-caps")
-            ui.button(words, on_click=done).props("color=negative no-caps")
+            ui.button(T.CANCEL, on_click=stay).props("flat")
+            ui.button(words, on_click=done).props("color=negative")
     dialog.open()
 
 

@@ -38,7 +38,7 @@ INSIDE = {
     ],
     "report": ["*", "content", "charts", "page", "gather", "templates"],
     "engines": ["*", "spark"],
-    "studio": ["*", "work", "routes", "pages", "web"],
+    "studio": ["*", "work", "pages", "web"],
 }
 # they stand side by side: nothing of one is used by another, but for the command that starts the studio
 FRONT_ENDS = {"agents", "cli", "studio"}

@@ -9,8 +9,8 @@ import pytest
 from support_studio import finished
 
 from hushtable.schema.profile import profile
-from hushtable.studio.grid import GridState
-from hushtable.studio.overviews import known_overviews, quasi_of
+from hushtable.studio.pages.columns import GridState
+from hushtable.studio.views import known_overviews, quasi_of
 from hushtable.studio.work.opening import sparks_of
 
 WILD = ["<img src=x onerror=alert(1)> / 2", '"><script>alert(1)</script>', "a'b & c"]

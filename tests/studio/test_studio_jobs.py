@@ -11,11 +11,10 @@ import pytest
 from support_studio import finished
 
 from hushtable.errors import Cancelled, UsageError
-from hushtable.studio.jobs import Jobs
+from hushtable.studio.jobs import TASKS, JobKind, Jobs
 from hushtable.studio.projects import Projects
 from hushtable.studio.service import Studio
 from hushtable.studio.store import Store
-from hushtable.studio.tasks import TASKS, JobKind
 from hushtable.studio.worker import Reporter, work
 
 

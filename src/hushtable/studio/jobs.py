@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import asyncio
+import importlib
 import os
 import subprocess
 import sys
 import threading
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from hushtable.errors import DEBUG
+from hushtable.studio.projects import Project
 from hushtable.studio.store import Job, Store
 
 LANES = ("quick", "heavy")
@@ -47,8 +50,6 @@ class Jobs:
 
     def submit(self, project: str, kind: str, arguments: Mapping[str, Any] | None = None) -> Job:
         """Queue a job."""
-        from hushtable.studio.tasks import TASKS
-
         return self.store.submit(project, kind, TASKS[kind].lane, arguments)
 
     def of(self, project: str, kinds: Sequence[str], run: int | None = None) -> Iterator[Job]:
@@ -137,3 +138,48 @@ def _died() -> dict[str, str]:
         "message": "The worker process ended before the job was done; nothing was written.",
         "hint": "The machine may have run out of memory: use fewer columns or rows, and run it again.",
     }
+
+
+# The kinds of jobs: their lanes and functions.
+
+
+Report = Callable[[float, str], None]
+"""Called with the share that is done and a description; raises ``Cancelled`` to stop."""
+
+
+@dataclass(frozen=True)
+class JobKind:
+    """A kind of job.
+
+    Attributes
+    ----------
+    lane : str
+    function : str
+        As ``module:name`` below ``hushtable.studio.work``: only a worker that runs it imports it.
+    """
+
+    lane: str
+    function: str
+
+    def run(self, project: Project, arguments: dict[str, Any], report: Report) -> Any:
+        """Run the task; the result is JSON-ready."""
+        module, name = self.function.split(":")
+        work = getattr(importlib.import_module(f"hushtable.studio.work.{module}"), name)
+        return work(project, report, **arguments)
+
+
+TASKS = {
+    "open": JobKind("quick", "opening:open_upload"),
+    "example": JobKind("quick", "opening:open_example"),
+    "query": JobKind("quick", "opening:open_query"),
+    "column": JobKind("quick", "opening:look_at_column"),
+    "hierarchies": JobKind("quick", "opening:look_at_hierarchies"),
+    "check": JobKind("quick", "checking:check"),
+    "run": JobKind("heavy", "running:run"),
+    "compare": JobKind("heavy", "running:compare"),
+    "risk": JobKind("heavy", "running:risk"),
+    "attack": JobKind("heavy", "running:attack"),
+    "verify": JobKind("heavy", "running:verify_again"),
+    "report": JobKind("heavy", "running:report"),
+}
+"""Name -> task."""

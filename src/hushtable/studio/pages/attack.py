@@ -15,8 +15,7 @@ from hushtable.report.charts.frame import Heading
 from hushtable.report.charts.intervals import Interval, interval_chart
 from hushtable.studio.pages.layout import Page, which_run
 from hushtable.studio.pages.widgets import attempted, card, html_table, job_on, picture, text
-from hushtable.studio.projects import Project
-from hushtable.studio.runs import Run
+from hushtable.studio.projects import Project, Run
 from hushtable.studio.texts import T
 
 

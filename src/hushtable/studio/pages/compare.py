@@ -14,8 +14,7 @@ from hushtable.schema.columns import Role
 from hushtable.studio import views
 from hushtable.studio.pages.layout import Page, which_run
 from hushtable.studio.pages.widgets import after_showing, card, html_table, pager, picture, text
-from hushtable.studio.projects import Project
-from hushtable.studio.runs import Run
+from hushtable.studio.projects import Project, Run
 from hushtable.studio.texts import ROLES, T
 from hushtable.studio.theme import shade
 

@@ -9,12 +9,12 @@ from nicegui import ui
 
 from hushtable.errors import counted
 from hushtable.studio import views
-from hushtable.studio.pages.file_field import file_field
 from hushtable.studio.pages.layout import Page
 from hushtable.studio.pages.widgets import (
     attempted,
     card,
     failed,
+    file_field,
     html_table,
     note,
     once_left,
@@ -23,8 +23,7 @@ from hushtable.studio.pages.widgets import (
     text,
     watch,
 )
-from hushtable.studio.projects import Project
-from hushtable.studio.runs import runs_of
+from hushtable.studio.projects import Project, runs_of
 from hushtable.studio.texts import T
 from hushtable.studio.uploads import UPLOADS
 

@@ -12,8 +12,7 @@ from hushtable.io.figures import number, share
 from hushtable.studio import charts, views
 from hushtable.studio.pages.layout import Page, which_run
 from hushtable.studio.pages.widgets import attempted, card, html_table, note, picture, text
-from hushtable.studio.projects import Project
-from hushtable.studio.runs import Run, runs_of
+from hushtable.studio.projects import Project, Run, runs_of
 from hushtable.studio.texts import T
 
 _MOST = 300

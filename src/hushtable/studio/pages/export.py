@@ -14,8 +14,7 @@ from hushtable.release.verify import needed_and_achieved
 from hushtable.studio.exports import code_of, export_files
 from hushtable.studio.pages.layout import Page, which_run
 from hushtable.studio.pages.widgets import attempted, card, html_table, job_on, note, text
-from hushtable.studio.projects import Project
-from hushtable.studio.runs import Run
+from hushtable.studio.projects import Project, Run
 from hushtable.studio.texts import T
 
 

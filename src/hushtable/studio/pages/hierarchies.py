@@ -16,14 +16,13 @@ from hushtable.hierarchy.spec import hierarchy_data, parse_hierarchy
 from hushtable.schema.columns import Kind
 from hushtable.studio import charts
 from hushtable.studio.outline import grouped, outline_of, tree_of
-from hushtable.studio.overviews import known_overviews, quasi_of
-from hushtable.studio.pages.file_field import file_field
 from hushtable.studio.pages.forms import ParameterForm
 from hushtable.studio.pages.layout import Page, needs, open_button
 from hushtable.studio.pages.widgets import (
     after_showing,
     attempted,
     card,
+    file_field,
     html_table,
     note,
     once_left,
@@ -35,6 +34,7 @@ from hushtable.studio.projects import Project
 from hushtable.studio.store import Job
 from hushtable.studio.texts import KINDS, T
 from hushtable.studio.uploads import HIERARCHIES
+from hushtable.studio.views import known_overviews, quasi_of
 
 
 async def build(page: Page, project: Project, wanted: str = "") -> None:

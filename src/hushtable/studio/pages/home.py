@@ -10,8 +10,7 @@ from nicegui import ui
 from hushtable.errors import counted
 from hushtable.studio.pages.layout import frame
 from hushtable.studio.pages.widgets import attempted, card, sure, text
-from hushtable.studio.projects import Project
-from hushtable.studio.runs import runs_of
+from hushtable.studio.projects import Project, runs_of
 from hushtable.studio.service import Studio
 from hushtable.studio.texts import T
 

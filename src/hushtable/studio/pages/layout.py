@@ -11,10 +11,8 @@ from nicegui import ui
 
 from hushtable.errors import HushtableError
 from hushtable.studio.pages.widgets import after_showing, attempted, text
-from hushtable.studio.progress import done_steps, note_visit
-from hushtable.studio.projects import Project
-from hushtable.studio.runs import Run, runs_of
-from hushtable.studio.service import Studio
+from hushtable.studio.projects import Project, Run, runs_of
+from hushtable.studio.service import Studio, done_steps, note_visit
 from hushtable.studio.texts import STEPS, T
 from hushtable.studio.theme import CSS
 

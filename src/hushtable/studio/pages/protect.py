@@ -15,10 +15,19 @@ from hushtable.policy.text import write_yaml
 from hushtable.release.forms.base import DEFAULT_FORM, build_form
 from hushtable.schema.columns import Kind, Missing, Role
 from hushtable.studio.outline import outline_of, tree_of
-from hushtable.studio.pages.file_field import file_field
 from hushtable.studio.pages.forms import ParameterForm
 from hushtable.studio.pages.layout import Page, needs
-from hushtable.studio.pages.widgets import after_showing, attempted, card, html_table, note, once_left, problems, text
+from hushtable.studio.pages.widgets import (
+    after_showing,
+    attempted,
+    card,
+    file_field,
+    html_table,
+    note,
+    once_left,
+    problems,
+    text,
+)
 from hushtable.studio.projects import Project
 from hushtable.studio.texts import CELLS, MISSING, T
 from hushtable.studio.uploads import OUTSIDE

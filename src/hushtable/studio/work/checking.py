@@ -5,9 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from hushtable.policy.preflight import check_table
-from hushtable.studio.policies import policy_of
-from hushtable.studio.projects import Project
-from hushtable.studio.tasks import Report
+from hushtable.studio.jobs import Report
+from hushtable.studio.projects import Project, policy_of
 from hushtable.studio.work.tables import table_of
 
 

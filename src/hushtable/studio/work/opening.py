@@ -30,12 +30,10 @@ from hushtable.schema.columns import Format, Kind
 from hushtable.schema.prepare import Prepared, prepare
 from hushtable.schema.profile import Profile, profile, suggest_missing
 from hushtable.studio.home import inside
-from hushtable.studio.overviews import FILE, known_overviews, overview_key, quasi_of
-from hushtable.studio.paging import write_paged
+from hushtable.studio.jobs import Report
 from hushtable.studio.projects import Project
-from hushtable.studio.tasks import Report
 from hushtable.studio.uploads import check_unpacked
-from hushtable.studio.views import hierarchy_file
+from hushtable.studio.views import FILE, hierarchy_file, known_overviews, overview_key, quasi_of, write_paged
 from hushtable.studio.work.tables import column_of
 
 _EXAMPLE = "patients.csv"

@@ -30,11 +30,9 @@ from hushtable.release.written import Written
 from hushtable.report.gather.columns import binned_columns, column_evidence
 from hushtable.report.gather.facts import LEAST
 from hushtable.studio.comparing import FILE
-from hushtable.studio.paging import write_paged
-from hushtable.studio.policies import confined
-from hushtable.studio.projects import Project
-from hushtable.studio.runs import Run, next_number, run_of
-from hushtable.studio.tasks import Report
+from hushtable.studio.jobs import Report
+from hushtable.studio.projects import Project, Run, confined, next_number, run_of
+from hushtable.studio.views import write_paged
 from hushtable.studio.work.tables import source_of, table_of
 from hushtable.table.losses import ncp
 

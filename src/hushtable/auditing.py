@@ -13,9 +13,8 @@ import pyarrow as pa
 
 from hushtable.arrays import BoolArray
 from hushtable.errors import DataError, UsageError, VerificationError, did_you_mean
-from hushtable.io.figures import number
+from hushtable.io.figures import html_grid, number, text_grid
 from hushtable.io.frames import to_arrow
-from hushtable.io.grids import html_grid, text_grid
 from hushtable.io.plots import class_sizes
 from hushtable.io.urls import can_count
 from hushtable.models.base import PrivacyModel, compare

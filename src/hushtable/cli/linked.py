@@ -137,7 +137,7 @@ def verify_folder(
     from hushtable.linked.release import open_linked
     from hushtable.linked.sources import is_database, read_linked
     from hushtable.linked.verify import verify_linked
-    from hushtable.report.checking import check_report
+    from hushtable.report.signature import check_report
 
     policy, (source,) = _policy(policy_file), _sources([published], schema)
     checked = None

@@ -44,7 +44,7 @@ def deliver(data: Mapping[str, Any], as_json: bool, text: Callable[[Console], No
 
 def print_json(data: Any) -> None:
     """Print one JSON document on stdout; numbers that JSON cannot express (NaN, infinity) become null."""
-    from hushtable.io.json_values import plain
+    from hushtable.io.canonical import plain
 
     utf8 = (sys.stdout.encoding or "").lower().replace("-", "") == "utf8"
     sys.stdout.write(json.dumps(plain(data), indent=2, ensure_ascii=not utf8, allow_nan=False) + "\n")

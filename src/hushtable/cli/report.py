@@ -19,7 +19,7 @@ from hushtable.errors import OutputError, UsageError
 
 if TYPE_CHECKING:
     from hushtable.io.urls import Source
-    from hushtable.report.content.report import Report
+    from hushtable.report.content import Report
 
 
 def report(
@@ -56,7 +56,7 @@ def report(
     Results of earlier attacks come from the release's private companion, which also keeps new ones.
     """
     from hushtable.release.targets import OURS
-    from hushtable.report.content.about import read_about
+    from hushtable.report.content import read_about
     from hushtable.report.page.page import json_path
 
     said = read_about(about)

@@ -15,7 +15,7 @@ from hushtable.errors import OutputError
 from hushtable.io.figures import number
 
 if TYPE_CHECKING:
-    from hushtable.comparison.suggest import Suggestion
+    from hushtable.comparison.outcomes import Suggestion
 
 
 def suggest(

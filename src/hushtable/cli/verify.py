@@ -67,7 +67,7 @@ def verify(
     """
     from hushtable import api
     from hushtable.policy.files import is_linked, load_policy
-    from hushtable.report.checking import check_report, is_report
+    from hushtable.report.signature import check_report, is_report
 
     if is_linked(policy_file):
         refuse_given({"companion": companion, "table": table, "data": data or None, "rerun": rerun or None})

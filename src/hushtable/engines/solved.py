@@ -16,12 +16,11 @@ import pyarrow as pa
 
 from hushtable.algorithms.base import Partition, Problem
 from hushtable.arrays import AnyArray, IntArray
-from hushtable.engines.combined import Combined
+from hushtable.engines.combined import RUN_ROWS, Combined, StoredTable
 from hushtable.engines.emit import EmittedRows
 from hushtable.engines.local import kept_rows
 from hushtable.engines.release import Release
 from hushtable.engines.saved import Saved
-from hushtable.engines.stored import RUN_ROWS, StoredTable
 from hushtable.errors import UsageError
 from hushtable.io.dictionaries import to_codes
 from hushtable.io.dictionary_reader import count_neighbours, read_coded

@@ -24,7 +24,7 @@ from hushtable.io.dictionaries import value_type
 from hushtable.io.files import column_names
 from hushtable.io.layout import Rows, write_parquet
 from hushtable.io.partitions import files_below
-from hushtable.io.sql_file import check_parent
+from hushtable.io.sql_base import check_parent
 from hushtable.io.urls import Url
 
 _LOG = "_delta_log"

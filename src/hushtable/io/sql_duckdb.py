@@ -19,16 +19,18 @@ from hushtable.io.layout import Rows
 from hushtable.io.names import check_names
 from hushtable.io.sql_base import (
     Ask,
+    FileDatabase,
     TableKeys,
     Written,
+    check_file,
     driver,
     exists_error,
+    failed_write,
     keys_of,
+    new_file,
     select_text,
 )
-from hushtable.io.sql_file import FileDatabase, check_file, failed_write, new_file
-from hushtable.io.sql_place import SqlPlace
-from hushtable.io.sql_text import quoted
+from hushtable.io.sql_place import SqlPlace, quoted
 from hushtable.io.temporary import held_temporary
 
 # no query may fetch an extension from the network

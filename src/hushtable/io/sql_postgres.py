@@ -24,13 +24,12 @@ from hushtable.io.sql_base import (
     Written,
     driver,
     exists_error,
+    failed_write,
     keys_of,
+    moments,
     select_text,
 )
-from hushtable.io.sql_file import failed_write
-from hushtable.io.sql_place import SqlPlace
-from hushtable.io.sql_sqlite_types import moments
-from hushtable.io.sql_text import quoted
+from hushtable.io.sql_place import SqlPlace, quoted
 from hushtable.io.text import is_text, type_words
 
 _WRITTEN = 10_000

@@ -15,7 +15,7 @@ import pyarrow.compute as pc
 
 from hushtable.arrays import IntArray
 from hushtable.errors import DataError, counted
-from hushtable.io.grids import html_grid, text_grid
+from hushtable.io.figures import html_grid, text_grid
 from hushtable.io.plots import bars
 from hushtable.schema.columns import Format, Kind, Role
 from hushtable.schema.formats import MIXED_DATES, fitting_formats, format_question, has_times, mixed_dates

@@ -19,8 +19,7 @@ from hushtable.about import describe, summary_of
 from hushtable.comparison.outcomes import Outcomes
 from hushtable.errors import UsageError, did_you_mean
 from hushtable.io.atomic import atomic_file
-from hushtable.io.sql_place import SqlPlace
-from hushtable.io.sql_text import one_select
+from hushtable.io.sql_place import SqlPlace, one_select
 from hushtable.linked.attacks import ATTACKS
 from hushtable.linked.policy import LinkedPolicy
 from hushtable.policy.policy import Policy

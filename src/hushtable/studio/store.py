@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from hushtable.errors import UsageError
-from hushtable.io.json_values import plain
+from hushtable.io.canonical import plain
 
 _ESTIMATE_FROM = 0.05
 """Share of a job that must be done before its end is estimated."""

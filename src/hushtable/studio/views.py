@@ -14,8 +14,8 @@ import pyarrow.compute as pc
 from pyarrow import parquet as pq
 
 from hushtable.errors import UsageError
+from hushtable.io.canonical import plain
 from hushtable.io.figures import number
-from hushtable.io.json_values import plain
 from hushtable.schema.columns import Role
 from hushtable.studio.home import inside
 from hushtable.studio.projects import Project, Run

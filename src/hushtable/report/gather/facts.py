@@ -15,14 +15,19 @@ from hushtable.registry import measures
 from hushtable.release.cautions import cautions
 from hushtable.release.comparison import Comparison, RowComparison
 from hushtable.release.released import Released
-from hushtable.report.content.about import About, Recipient
-from hushtable.report.content.base import finite
-from hushtable.report.content.privacy import RecipientEvidence
-from hushtable.report.content.report import Facts, Rules, Usefulness
-from hushtable.report.content.utility import AccuracyEvidence, MeasureEvidence
-from hushtable.report.gather.attacks import attack_evidence
+from hushtable.report.content import (
+    About,
+    AccuracyEvidence,
+    Facts,
+    MeasureEvidence,
+    Recipient,
+    RecipientEvidence,
+    Rules,
+    Usefulness,
+    finite,
+)
 from hushtable.report.gather.columns import ROUNDING, associations, binned_columns, column_evidence
-from hushtable.report.gather.privacy import adversaries, bands, model_evidence, risk_evidence
+from hushtable.report.gather.privacy import adversaries, attack_evidence, bands, model_evidence, risk_evidence
 from hushtable.report.gather.provenance import provenance, published_files, treatment
 from hushtable.risk.linkage import above
 from hushtable.schema.columns import Role

@@ -11,8 +11,8 @@ from hushtable import registry
 from hushtable.about import summary_of
 from hushtable.io.figures import number, share
 from hushtable.linked.risk import MEANINGS
+from hushtable.report.charts.bars import Interval, interval_chart
 from hushtable.report.charts.frame import Heading
-from hushtable.report.charts.intervals import Interval, interval_chart
 from hushtable.studio.pages.layout import Page, which_run
 from hushtable.studio.pages.widgets import attempted, card, html_table, job_on, picture, text
 from hushtable.studio.projects import Project, Run

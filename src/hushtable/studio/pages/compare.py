@@ -8,7 +8,7 @@ from typing import Any
 from nicegui import ui
 
 from hushtable.io.figures import number
-from hushtable.report.content.utility import ColumnEvidence
+from hushtable.report.content import ColumnEvidence
 from hushtable.report.page.utility import column_charts
 from hushtable.schema.columns import Role
 from hushtable.studio import views

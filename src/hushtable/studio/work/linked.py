@@ -13,7 +13,7 @@ from typing import Any
 
 from hushtable.errors import DataError
 from hushtable.io.atomic import atomic_folder, atomic_write_text
-from hushtable.io.json_values import plain
+from hushtable.io.canonical import plain
 from hushtable.linked.policy import LinkedPolicy
 from hushtable.linked.run import anonymize_linked, check_data
 from hushtable.linked.sources import read_linked

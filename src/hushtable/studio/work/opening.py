@@ -19,9 +19,9 @@ from hushtable.hierarchy.check import HierarchyReport, check_column
 from hushtable.hierarchy.spec import parse_hierarchy
 from hushtable.hierarchy.taxonomy import write_csv
 from hushtable.io.atomic import atomic_write_text
+from hushtable.io.canonical import plain
 from hushtable.io.excel import sheet_names
 from hushtable.io.files import read_table, write_table
-from hushtable.io.json_values import plain
 from hushtable.io.text import to_labels
 from hushtable.policy.policy import Policy
 from hushtable.policy.starter import starter_policy

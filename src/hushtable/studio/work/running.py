@@ -22,7 +22,7 @@ from hushtable.engines.verdict import LARGE
 from hushtable.errors import DataError, HushtableError, UsageError
 from hushtable.hierarchy.base import Coded
 from hushtable.io.atomic import atomic_folder, atomic_write_text
-from hushtable.io.json_values import plain
+from hushtable.io.canonical import plain
 from hushtable.linked.attacks import ATTACKS
 from hushtable.linked.release import open_linked
 from hushtable.policy.policy import Policy

@@ -16,10 +16,14 @@ import pyarrow as pa
 
 from hushtable.errors import DataError, HushtableError, OutputError, UsageError
 from hushtable.io.atomic import check_access
+from hushtable.io.dictionaries import value_type
 from hushtable.io.layout import Rows
 from hushtable.io.names import check_names, select_names
 from hushtable.io.sql_place import SqlPlace, quoted
-from hushtable.io.text import is_text
+from hushtable.io.text import is_text, type_words
+
+_WRITTEN = 10_000
+"""Number of rows to convert to Python values at a time."""
 
 PRIMARY, FOREIGN = "PRIMARY KEY", "FOREIGN KEY"
 """Kinds of keys, as databases call them."""
@@ -124,9 +128,20 @@ class Database(ABC):
         with self.reading(place) as session, self.worded(place):
             return int(session.execute(text).fetchall()[0][0])
 
-    def answering(self, place: SqlPlace) -> AbstractContextManager[Ask]:
+    @contextmanager
+    def answering(self, place: SqlPlace) -> Iterator[Ask]:
         """Yield a function that runs several SELECTs on one snapshot, so that the database does the counting."""
-        raise NotImplementedError(f"{place.url.scheme} cannot count rows")
+        with self.reading(place) as session:
+
+            def ask(text: str) -> pa.Table:
+                with self.worded(place):
+                    return self.asked(session, text)
+
+            yield ask
+
+    def asked(self, session: Any, text: str) -> pa.Table:
+        """Return the result of a SELECT in an open session."""
+        raise NotImplementedError
 
     def same_name(self, text: str, spaces: str) -> str:
         """Return SQL for text without surrounding spaces, with composed letters (NFC)."""
@@ -140,6 +155,13 @@ class Database(ABC):
     @abstractmethod
     def exists_in(self, session: Any, place: SqlPlace) -> bool:
         """Whether an open session finds a table of that name."""
+
+    def replaces(self, session: Any, place: SqlPlace, *, overwrite: bool) -> bool:
+        """Return whether a table of that name will be replaced; raise if it must not be."""
+        found = self.exists_in(session, place)
+        if found and not overwrite:
+            raise exists_error(place)
+        return found
 
     @abstractmethod
     def check_writable(self, place: SqlPlace) -> None:
@@ -323,3 +345,21 @@ def failed_write(place: SqlPlace, reason: str) -> OutputError:
         code="database",
         hint="Nothing was changed. Check the address, the disk, and whether another program uses the database.",
     )
+
+
+def declared_type(field: pa.Field, types: Iterable[tuple[Callable[[pa.DataType], Any], str]], database: str) -> str:
+    """Return the first of a database's types whose test accepts the values of a column."""
+    kind = value_type(field.type)
+    for test, name in types:
+        if test(kind):
+            return name
+    raise OutputError(
+        f"Column {field.name!r} of type {type_words(kind)} has no type in {database}.",
+        code="unsupported-type",
+        hint="Convert it to numbers, dates or text first.",
+    )
+
+
+def batches_of(rows: Rows) -> Iterator[pa.RecordBatch]:
+    """Yield rows in batches that are converted to Python values at once."""
+    return (batch for piece in rows.pieces for batch in piece.to_batches(_WRITTEN))

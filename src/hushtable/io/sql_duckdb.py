@@ -18,13 +18,11 @@ from hushtable.io.dictionaries import decode
 from hushtable.io.layout import Rows
 from hushtable.io.names import check_names
 from hushtable.io.sql_base import (
-    Ask,
     FileDatabase,
     TableKeys,
     Written,
     check_file,
     driver,
-    exists_error,
     failed_write,
     keys_of,
     new_file,
@@ -114,24 +112,26 @@ class DuckDatabase(FileDatabase):
         described = session.execute(f"DESCRIBE {place.query}").fetchall()
         return check_names([row[0] for row in described], "The query's answer")
 
-    @contextmanager
-    def answering(self, place: SqlPlace) -> Iterator[Ask]:
-        """Nothing can write to a file that is open for reading."""
-        with self.reading(place) as session:
-
-            def ask(text: str) -> pa.Table:
-                with self.worded(place):
-                    return session.sql(text).to_arrow_table()
-
-            yield ask
+    def asked(self, session: Any, text: str) -> pa.Table:
+        """Return DuckDB's own table."""
+        return session.sql(text).to_arrow_table()
 
     def same_name(self, text: str, spaces: str) -> str:
         """Trim and compose with DuckDB's functions."""
         return f"nfc_normalize(trim({text}, '{spaces}'))"
 
-    def exists_in(self, session: Any, place: SqlPlace) -> bool:
+    def exists_in(self, session: Any, place: SqlPlace, kind: str = "%") -> bool:
         """Query the catalog."""
-        return _exists(session, place)
+        schema = "current_schema()" if place.schema is None else "?"
+        names = [place.table, kind] if place.schema is None else [place.table, kind, place.schema]
+        # fetched to its end, or DuckDB 2 holds the session busy
+        found = session.execute(
+            "SELECT count(*) FROM information_schema.tables WHERE lower(table_name) = lower(?) "
+            "AND table_type LIKE ? "
+            f"AND table_catalog = current_database() AND lower(table_schema) = lower({schema})",
+            names,
+        ).fetchall()
+        return bool(found[0][0])
 
     @contextmanager
     def writing(self, tables: Written, *, overwrite: bool) -> Iterator[None]:
@@ -142,13 +142,29 @@ class DuckDatabase(FileDatabase):
                 with closing(duckdb.connect(str(path), config=_CONFIG)) as session:
                     session.execute(_QUIET)
                     session.begin()
-                    replaced = [_create(session, place, rows, overwrite) for place, rows in tables]
+                    replaced = [self._create(session, place, rows, overwrite) for place, rows in tables]
                     yield
                     session.commit()
             except duckdb.Error as error:
                 raise failed_write(tables[0][0], self.reason(error)) from None
             if any(replaced):
                 _rewrite(path)
+
+    def _create(self, session: Any, place: SqlPlace, rows: Rows, overwrite: bool) -> bool:
+        """Create a table and fill it; return whether it replaces another."""
+        replaced = self.replaces(session, place, overwrite=overwrite)
+        if replaced and self.exists_in(session, place, "VIEW"):
+            raise failed_write(place, "it is a view, which is not replaced")
+        names = ", ".join(quoted(name) for name in rows.schema.names)
+        command = f"CREATE OR REPLACE TABLE {place.relation()} AS"
+        for piece in chain([rows.schema.empty_table()], rows.pieces):
+            session.register(
+                "hushtable_written", pa.table([decode(c) for c in piece.columns], names=piece.column_names)
+            )
+            session.execute(f"{command} SELECT {names} FROM hushtable_written").fetchall()
+            session.unregister("hushtable_written")
+            command = f"INSERT INTO {place.relation()}"
+        return replaced
 
     @contextmanager
     def reading(self, place: SqlPlace) -> Iterator[Any]:
@@ -204,34 +220,3 @@ def _rewrite(path: Path) -> None:
             PrivacyLeakWarning,
             stacklevel=2,
         )
-
-
-def _create(session: Any, place: SqlPlace, rows: Rows, overwrite: bool) -> bool:
-    """Create a table and fill it; return whether it replaces another."""
-    replaced = _exists(session, place)
-    if replaced:
-        if not overwrite:
-            raise exists_error(place)
-        if _exists(session, place, "VIEW"):
-            raise failed_write(place, "it is a view, which is not replaced")
-    names = ", ".join(quoted(name) for name in rows.schema.names)
-    command = f"CREATE OR REPLACE TABLE {place.relation()} AS"
-    for piece in chain([rows.schema.empty_table()], rows.pieces):
-        session.register("hushtable_written", pa.table([decode(c) for c in piece.columns], names=piece.column_names))
-        session.execute(f"{command} SELECT {names} FROM hushtable_written").fetchall()
-        session.unregister("hushtable_written")
-        command = f"INSERT INTO {place.relation()}"
-    return replaced
-
-
-def _exists(session: Any, place: SqlPlace, kind: str = "%") -> bool:
-    schema = "current_schema()" if place.schema is None else "?"
-    names = [place.table, kind] if place.schema is None else [place.table, kind, place.schema]
-    # fetched to its end, or DuckDB 2 holds the session busy
-    found = session.execute(
-        "SELECT count(*) FROM information_schema.tables WHERE lower(table_name) = lower(?) "
-        "AND table_type LIKE ? "
-        f"AND table_catalog = current_database() AND lower(table_schema) = lower({schema})",
-        names,
-    ).fetchall()
-    return bool(found[0][0])

@@ -5,7 +5,7 @@ from __future__ import annotations
 import decimal
 import re
 import sqlite3
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from typing import Any
@@ -24,8 +24,9 @@ from hushtable.io.sql_base import (
     FileDatabase,
     TableKeys,
     Written,
+    batches_of,
     check_file,
-    exists_error,
+    declared_type,
     failed_write,
     keys_of,
     moments,
@@ -34,9 +35,6 @@ from hushtable.io.sql_base import (
 )
 from hushtable.io.sql_place import SqlPlace, quoted
 from hushtable.io.text import is_text, type_words
-
-_WRITTEN = 10_000
-"""Number of rows to convert to Python values at a time."""
 
 
 class LiteDatabase(FileDatabase):
@@ -116,7 +114,8 @@ class LiteDatabase(FileDatabase):
 
     def exists_in(self, session: Any, place: SqlPlace) -> bool:
         """Query the catalog."""
-        return _exists(session, place)
+        found = session.execute("SELECT count(*) FROM sqlite_master WHERE lower(name) = lower(?)", (place.table,))
+        return bool(found.fetchone()[0])
 
     @contextmanager
     def writing(self, tables: Written, *, overwrite: bool) -> Iterator[None]:
@@ -128,11 +127,20 @@ class LiteDatabase(FileDatabase):
                     session.execute("PRAGMA secure_delete = ON")
                     session.execute("BEGIN IMMEDIATE")
                     for place, rows in tables:
-                        _create(session, place, rows, overwrite)
+                        self._create(session, place, rows, overwrite)
                     yield
                     session.execute("COMMIT")
             except sqlite3.Error as error:
                 raise failed_write(tables[0][0], self.reason(error)) from None
+
+    def _create(self, session: sqlite3.Connection, place: SqlPlace, rows: Rows, overwrite: bool) -> None:
+        if self.replaces(session, place, overwrite=overwrite):
+            session.execute(f"DROP TABLE {place.relation()}")
+        columns = ", ".join(f"{quoted(f.name)} {lite_type(f)}" for f in rows.schema)
+        session.execute(f"CREATE TABLE {place.relation()} ({columns})")
+        marks = ", ".join("?" * len(rows.schema))
+        for batch in batches_of(rows):
+            session.executemany(f"INSERT INTO {place.relation()} VALUES ({marks})", lite_rows(batch))
 
     @contextmanager
     def reading(self, place: SqlPlace) -> Iterator[sqlite3.Connection]:
@@ -159,23 +167,6 @@ def _declared(session: sqlite3.Connection, place: SqlPlace) -> list[tuple[str, s
     session.execute("DROP VIEW temp.hushtable_asked")
     session.execute("PRAGMA query_only = ON")
     return [(str(row[1]), str(row[2] or "")) for row in found]
-
-
-def _create(session: sqlite3.Connection, place: SqlPlace, rows: Rows, overwrite: bool) -> None:
-    if _exists(session, place):
-        if not overwrite:
-            raise exists_error(place)
-        session.execute(f"DROP TABLE {place.relation()}")
-    columns = ", ".join(f"{quoted(f.name)} {lite_type(f)}" for f in rows.schema)
-    session.execute(f"CREATE TABLE {place.relation()} ({columns})")
-    marks = ", ".join("?" * len(rows.schema))
-    for batch in (batch for piece in rows.pieces for batch in piece.to_batches(_WRITTEN)):
-        session.executemany(f"INSERT INTO {place.relation()} VALUES ({marks})", lite_rows(batch))
-
-
-def _exists(session: sqlite3.Connection, place: SqlPlace) -> bool:
-    found = session.execute("SELECT count(*) FROM sqlite_master WHERE lower(name) = lower(?)", (place.table,))
-    return bool(found.fetchone()[0])
 
 
 # SQLite's types: the declared and the stored types of a column as one Arrow type, and back.
@@ -300,6 +291,13 @@ def _decimal(value: Any) -> decimal.Decimal:
     return decimal.Decimal(repr(value) if isinstance(value, float) else value)
 
 
+_WRITTEN_AS: tuple[tuple[Callable[[pa.DataType], Any], str], ...] = (
+    (is_text, "TEXT"), (pa.types.is_boolean, "BOOLEAN"), (pa.types.is_integer, "INTEGER"),
+    (pa.types.is_floating, "REAL"), (pa.types.is_date, "DATE"), (pa.types.is_timestamp, "TIMESTAMP"),
+    (pa.types.is_null, "TEXT"), (pa.types.is_binary, "BLOB"), (pa.types.is_large_binary, "BLOB"),
+)  # fmt: skip
+
+
 def lite_type(field: pa.Field) -> str:
     """Return the type to declare a column with, such that reading it gives the same Arrow values.
 
@@ -313,18 +311,7 @@ def lite_type(field: pa.Field) -> str:
         # a declaration with TEXT keeps SQLite from converting them to doubles
         name = "DECIMAL" if kind.precision <= _EXACT_DIGITS else "DECIMAL_TEXT"
         return f"{name}({kind.precision}, {kind.scale})"
-    for test, name in (
-        (is_text, "TEXT"), (pa.types.is_boolean, "BOOLEAN"), (pa.types.is_integer, "INTEGER"),
-        (pa.types.is_floating, "REAL"), (pa.types.is_date, "DATE"), (pa.types.is_timestamp, "TIMESTAMP"),
-        (pa.types.is_null, "TEXT"), (pa.types.is_binary, "BLOB"), (pa.types.is_large_binary, "BLOB"),
-    ):  # fmt: skip
-        if test(kind):
-            return name
-    raise OutputError(
-        f"Column {field.name!r} of type {type_words(kind)} has no type in SQLite.",
-        code="unsupported-type",
-        hint="Convert it to numbers, dates or text first.",
-    )
+    return declared_type(field, _WRITTEN_AS, "SQLite")
 
 
 def lite_rows(batch: pa.RecordBatch) -> Iterator[tuple[Any, ...]]:

@@ -257,9 +257,9 @@ FILE = "hierarchies.json"
 """File with the overviews, in the project's folder."""
 
 
-def quasi_of(document: Mapping[str, Any]) -> list[str]:
-    """Return the names of the quasi-identifiers, in the policy's order."""
-    return [name for name, settings in document["columns"].items() if settings.get("role") == Role.QUASI]
+def named(document: Mapping[str, Any], role: Role) -> list[str]:
+    """Return the names of the columns with a role, in the policy's order."""
+    return [name for name, settings in document["columns"].items() if settings.get("role") == role]
 
 
 def overview_key(project: Project, document: Mapping[str, Any], column: str) -> str:
@@ -288,6 +288,6 @@ def known_overviews(project: Project) -> dict[str, dict[str, Any]]:
     kept = project.json(FILE) or {}
     return {
         name: kept[name]
-        for name in quasi_of(document)
+        for name in named(document, Role.QUASI)
         if name in kept and kept[name]["key"] == overview_key(project, document, name)
     }

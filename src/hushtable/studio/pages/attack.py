@@ -13,17 +13,14 @@ from hushtable.io.figures import number, share
 from hushtable.linked.risk import MEANINGS
 from hushtable.report.charts.bars import Interval, interval_chart
 from hushtable.report.charts.frame import Heading
-from hushtable.studio.pages.layout import Page, which_run
+from hushtable.studio.pages.layout import Page
 from hushtable.studio.pages.widgets import attempted, card, html_table, job_on, picture, text
-from hushtable.studio.projects import Project, Run
+from hushtable.studio.projects import Run
 from hushtable.studio.texts import T
 
 
-async def build(page: Page, project: Project, wanted: int | None = None) -> None:
+async def build(page: Page, run: Run) -> None:
     """Build the page."""
-    run = which_run(project, wanted, "attack")
-    if run is None:
-        return
     _risk(page, run)
     _attacks(page, run)
 

@@ -14,19 +14,17 @@ from nicegui import events, ui
 from hushtable.io.figures import share
 from hushtable.schema.columns import Kind, Role
 from hushtable.studio.pages.data import repeated
-from hushtable.studio.pages.layout import Page, needs
+from hushtable.studio.pages.layout import Page
 from hushtable.studio.pages.widgets import after_showing, attempted, card, html_table, problems, text
 from hushtable.studio.projects import Project, runs_of
 from hushtable.studio.texts import KINDS, ROLES, T
-from hushtable.studio.views import known_overviews, quasi_of
+from hushtable.studio.views import known_overviews, named
 
 
 async def build(page: Page, project: Project) -> None:
     """Build the page."""
     profile = project.profile
-    if profile is None:
-        needs(project, T.NO_DATA, "data")
-        return
+    assert profile is not None
     text(T.ROLES_TEXT)
     repeated(project, profile)
     if profile["duplicates"]:
@@ -96,7 +94,7 @@ class _Columns:
 
     async def _sizes(self) -> None:
         """Try the hierarchies that are not known yet, and show the number of labels on their levels."""
-        if set(known_overviews(self.project)) >= set(quasi_of(self.project.document())):
+        if set(known_overviews(self.project)) >= set(named(self.project.document(), Role.QUASI)):
             return
         with attempted():
             studio = self.page.studio
@@ -115,7 +113,7 @@ class _Columns:
 
 
 def _subsets(profile: dict[str, Any], project: Project) -> None:
-    quasi = {name for name, settings in project.document()["columns"].items() if settings.get("role") == Role.QUASI}
+    quasi = set(named(project.document(), Role.QUASI))
     known = [s for s in profile["subsets"] if quasi.issuperset(s["columns"])]
     subsets = sorted(known, key=lambda s: (-s["unique_share"], len(s["columns"])))[:12]
     if not subsets:

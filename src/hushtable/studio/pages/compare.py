@@ -12,9 +12,9 @@ from hushtable.report.content import ColumnEvidence
 from hushtable.report.page.utility import column_charts
 from hushtable.schema.columns import Role
 from hushtable.studio import views
-from hushtable.studio.pages.layout import Page, which_run
+from hushtable.studio.pages.layout import Page
 from hushtable.studio.pages.widgets import after_showing, card, html_table, pager, picture, text
-from hushtable.studio.projects import Project, Run
+from hushtable.studio.projects import Run
 from hushtable.studio.texts import ROLES, T
 from hushtable.studio.theme import shade
 
@@ -23,11 +23,8 @@ _ROWS = 12
 _CHARTS = 6
 
 
-async def build(page: Page, project: Project, wanted: int | None = None) -> None:
+async def build(page: Page, run: Run) -> None:
     """Build the page."""
-    run = which_run(project, wanted, "compare")
-    if run is None:
-        return
     rows = _Rows(run)
     await rows.everything()
     await _classes(run, rows)

@@ -10,7 +10,7 @@ from nicegui import events, ui
 from hushtable import registry
 from hushtable.io.figures import number, share
 from hushtable.studio import charts, views
-from hushtable.studio.pages.layout import Page, which_run
+from hushtable.studio.pages.layout import Page
 from hushtable.studio.pages.widgets import attempted, card, html_table, note, picture, text
 from hushtable.studio.projects import Project, Run, runs_of
 from hushtable.studio.texts import T
@@ -18,18 +18,15 @@ from hushtable.studio.texts import T
 _MOST = 300
 
 
-async def build(page: Page, project: Project, wanted: int | None = None) -> None:
+async def build(page: Page, run: Run) -> None:
     """Build the page."""
-    run = which_run(project, wanted, "explore")
-    if run is None:
-        return
     if run.facts["solutions"]:
         space = _Space(page, run)
         await space.show()
     else:
         note(T.NO_SPACE.format(next(iter(run.facts["summary"]["algorithm"]))))
     _partition(run)
-    _frontier(project, run)
+    _frontier(run.project, run)
 
 
 class _Space:

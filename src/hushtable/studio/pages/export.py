@@ -12,17 +12,14 @@ from hushtable.about import summary_of
 from hushtable.io.figures import number
 from hushtable.release.verify import needed_and_achieved
 from hushtable.studio.exports import code_of, export_files
-from hushtable.studio.pages.layout import Page, which_run
+from hushtable.studio.pages.layout import Page
 from hushtable.studio.pages.widgets import attempted, card, html_table, job_on, note, text
-from hushtable.studio.projects import Project, Run
+from hushtable.studio.projects import Run
 from hushtable.studio.texts import T
 
 
-async def build(page: Page, project: Project, wanted: int | None = None) -> None:
+async def build(page: Page, run: Run) -> None:
     """Build the page."""
-    run = which_run(project, wanted, "export")
-    if run is None:
-        return
     text(T.EXPORT_TEXT)
     files = _files(run)
     _evidence(page, run, files)

@@ -13,7 +13,7 @@ from hushtable import registry
 from hushtable.about import summary_of
 from hushtable.errors import HierarchyError, HushtableError
 from hushtable.hierarchy.spec import hierarchy_data, parse_hierarchy
-from hushtable.schema.columns import Kind
+from hushtable.schema.columns import Kind, Role
 from hushtable.studio import charts
 from hushtable.studio.outline import grouped, outline_of, tree_of
 from hushtable.studio.pages.forms import ParameterForm
@@ -34,16 +34,13 @@ from hushtable.studio.projects import Project
 from hushtable.studio.store import Job
 from hushtable.studio.texts import KINDS, T
 from hushtable.studio.uploads import HIERARCHIES
-from hushtable.studio.views import known_overviews, quasi_of
+from hushtable.studio.views import known_overviews, named
 
 
 async def build(page: Page, project: Project, wanted: str = "") -> None:
     """Build the page: the editor of the requested column, or the overview."""
-    if project.profile is None:
-        needs(project, T.NO_DATA, "data")
-        return
     columns = project.document()["columns"]
-    quasi = quasi_of(project.document())
+    quasi = named(project.document(), Role.QUASI)
     if not quasi:
         needs(project, T.NO_QUASI, "columns")
         return

@@ -16,7 +16,7 @@ from hushtable.release.forms.base import DEFAULT_FORM, build_form
 from hushtable.schema.columns import Kind, Missing, Role
 from hushtable.studio.outline import outline_of, tree_of
 from hushtable.studio.pages.forms import ParameterForm
-from hushtable.studio.pages.layout import Page, needs
+from hushtable.studio.pages.layout import Page
 from hushtable.studio.pages.widgets import (
     after_showing,
     attempted,
@@ -31,13 +31,11 @@ from hushtable.studio.pages.widgets import (
 from hushtable.studio.projects import Project
 from hushtable.studio.texts import CELLS, MISSING, T
 from hushtable.studio.uploads import OUTSIDE
+from hushtable.studio.views import named
 
 
 async def build(page: Page, project: Project) -> None:
     """Build the page."""
-    if project.profile is None:
-        needs(project, T.NO_DATA, "data")
-        return
     text(T.PROTECT_TEXT)
     panel = _Feasibility(page, project)
     _Models(page, project, panel)
@@ -50,10 +48,6 @@ async def build(page: Page, project: Project) -> None:
     policy_text(page, project)
     panel.box.move(target_index=-1)
     after_showing(panel.look)
-
-
-def _sensitive(project: Project) -> list[str]:
-    return [n for n, c in project.document()["columns"].items() if c.get("role") == Role.SENSITIVE]
 
 
 class _Feasibility:
@@ -169,7 +163,9 @@ class _Models:
             ui.button(T.REMOVE, icon="close", on_click=lambda: self._remove(place)).props(
                 f'flat aria-label="{T.REMOVE}: {name}"'
             )
-        self.forms.append(ParameterForm(known, values, self._changed, columns=_sensitive(self.project)))
+        self.forms.append(
+            ParameterForm(known, values, self._changed, columns=named(self.project.document(), Role.SENSITIVE))
+        )
         with ui.expansion(T.MORE).props("dense"):
             text(explanation(known), "div", "ht-text").style("white-space:pre-line")
 
@@ -280,7 +276,7 @@ def _settings(page: Page, project: Project, panel: _Feasibility) -> None:
             label=T.CELLS,
             on_change=lambda e: change("cells", e.value),
         )
-        identifiers = [n for n, c in document["columns"].items() if c.get("role") == Role.IDENTIFIER]
+        identifiers = named(document, Role.IDENTIFIER)
         ui.select(
             {"": T.ENTITY_NONE, **{n: n for n in identifiers}},
             value=document.get("entity") or "",
@@ -422,7 +418,7 @@ def outside(page: Page, project: Project, again: Again) -> None:
     document = project.document()
     known = document.get("background") or {}
     files = page.studio.files(project)
-    sensitive = [n for n, c in document["columns"].items() if c.get("role") == Role.SENSITIVE]
+    sensitive = named(document, Role.SENSITIVE)
 
     async def change(settings: dict[str, Any]) -> None:
         with page.kept("outside"):

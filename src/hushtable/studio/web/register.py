@@ -25,7 +25,7 @@ from hushtable.studio.pages import (
     protect,
     run,
 )
-from hushtable.studio.pages.layout import frame
+from hushtable.studio.pages.layout import frame, needs, which_run
 from hushtable.studio.pages.widgets import note
 from hushtable.studio.service import Studio
 from hushtable.studio.texts import STEPS, T
@@ -79,6 +79,8 @@ _WITH_RUN: dict[str, Any] = {
 }
 _PLAIN: dict[str, Any] = {"data": data.build, "columns": columns.build, "protect": protect.build, "run": run.build}
 
+_NEED_DATA = ("columns", "hierarchies", "protect")
+
 _LINKED = ("data", "run", "attack", "export")
 """The steps of linked tables."""
 
@@ -96,8 +98,12 @@ async def _step(studio: Studio, name: str, step: str, number: int | None, column
     with frame(studio, STEPS[step][0], project, step) as page:
         if project.linked and step not in _LINKED:
             note(T.LINKED_STEP)
+        elif step in _NEED_DATA and project.profile is None:
+            needs(project, T.NO_DATA, "data")
         elif step in _WITH_RUN:
-            await _WITH_RUN[step](page, project, number)
+            run_shown = which_run(project, number, step)
+            if run_shown is not None:
+                await _WITH_RUN[step](page, run_shown)
         elif step == "hierarchies":
             await hierarchies.build(page, project, column)
         else:

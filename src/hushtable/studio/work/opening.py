@@ -26,14 +26,14 @@ from hushtable.io.text import to_labels
 from hushtable.policy.policy import Policy
 from hushtable.policy.starter import starter_policy
 from hushtable.policy.text import read_yaml, write_yaml
-from hushtable.schema.columns import Format, Kind
+from hushtable.schema.columns import Format, Kind, Role
 from hushtable.schema.prepare import Prepared, prepare
 from hushtable.schema.profile import Profile, profile, suggest_missing
 from hushtable.studio.home import inside
 from hushtable.studio.jobs import Report
 from hushtable.studio.projects import Project
 from hushtable.studio.uploads import check_unpacked
-from hushtable.studio.views import FILE, hierarchy_file, known_overviews, overview_key, quasi_of, write_paged
+from hushtable.studio.views import FILE, hierarchy_file, known_overviews, named, overview_key, write_paged
 from hushtable.studio.work.tables import column_of
 
 _EXAMPLE = "patients.csv"
@@ -121,7 +121,7 @@ def _accept(project: Project, report: Report, table: pa.Table, file: Path, name:
     report(0.6, "drawing them")
     sparks = sparks_of(table, found)
     policy = read_yaml(starter_policy(found, name)).data
-    quasi = quasi_of(policy)
+    quasi = named(policy, Role.QUASI)
     overviews = {}
     for i, column in enumerate(quasi):
         report(0.65 + 0.2 * i / len(quasi), "trying the hierarchies")
@@ -207,7 +207,7 @@ def look_at_hierarchies(project: Project, report: Report) -> dict[str, Any]:
     """Try the hierarchies of all quasi-identifiers whose overview is not known yet, and store the results."""
     document = project.document()
     known = known_overviews(project)
-    missing = [name for name in quasi_of(document) if name not in known]
+    missing = [name for name in named(document, Role.QUASI) if name not in known]
     for done, name in enumerate(missing):
         report(done / len(missing), f"{done} of {len(missing)} columns")
         known[name] = overview_of(project, document, name, column_of(project, name))

@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 import datetime as dt
-import importlib
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from types import ModuleType
 from typing import Any, ClassVar
 
 import pyarrow as pa
 
-from hushtable.errors import DataError, HushtableError, OutputError, UsageError
+from hushtable.errors import DataError, HushtableError, OutputError
 from hushtable.io.atomic import check_access
 from hushtable.io.dictionaries import value_type
 from hushtable.io.layout import Rows
@@ -199,24 +197,6 @@ def keys_of(
         )
         for name in sorted(tables)
     }
-
-
-def driver(name: str, what: str) -> ModuleType:
-    """Import the driver of a database.
-
-    Raises
-    ------
-    UsageError
-        With instructions for installing it.
-    """
-    try:
-        return importlib.import_module(name)
-    except ImportError:
-        raise UsageError(
-            f"{what} needs the package {name}, which is not installed.",
-            code="not-installed",
-            hint='Install it with: pip install "hushtable[sql]".',
-        ) from None
 
 
 def select_text(place: SqlPlace, names: Sequence[str], columns: Sequence[str] | None) -> str:

@@ -22,7 +22,6 @@ from hushtable.io.sql_base import (
     TableKeys,
     Written,
     check_file,
-    driver,
     failed_write,
     keys_of,
     new_file,
@@ -30,6 +29,7 @@ from hushtable.io.sql_base import (
 )
 from hushtable.io.sql_place import SqlPlace, quoted
 from hushtable.io.temporary import held_temporary
+from hushtable.io.urls import package_for
 
 # no query may fetch an extension from the network
 _CONFIG = {"autoinstall_known_extensions": "false"}
@@ -68,7 +68,7 @@ class DuckDatabase(FileDatabase):
 
     def errors(self) -> tuple[type[Exception], ...]:
         """Those of Arrow too, which reads the answers."""
-        return (driver("duckdb", "Reading DuckDB").Error, pa.ArrowException, RuntimeError, OSError)
+        return (package_for("Reading DuckDB", "duckdb", "sql").Error, pa.ArrowException, RuntimeError, OSError)
 
     def reason(self, error: Exception) -> str:
         """Go by the kind of error."""
@@ -136,7 +136,7 @@ class DuckDatabase(FileDatabase):
     @contextmanager
     def writing(self, tables: Written, *, overwrite: bool) -> Iterator[None]:
         """Create the tables inside one transaction."""
-        duckdb = driver("duckdb", "Writing to DuckDB")
+        duckdb = package_for("Writing to DuckDB", "duckdb", "sql")
         with new_file(tables[0][0].path) as path:
             try:
                 with closing(duckdb.connect(str(path), config=_CONFIG)) as session:
@@ -169,7 +169,7 @@ class DuckDatabase(FileDatabase):
     @contextmanager
     def reading(self, place: SqlPlace) -> Iterator[Any]:
         """Open the file so that nothing can write to it."""
-        duckdb = driver("duckdb", "Reading DuckDB")
+        duckdb = package_for("Reading DuckDB", "duckdb", "sql")
         check_file(place)
         if place.query is not None:
             _check_one_select(place.query)
@@ -189,7 +189,7 @@ class DuckDatabase(FileDatabase):
 
 
 def _check_one_select(query: str) -> None:
-    duckdb = driver("duckdb", "Reading DuckDB")
+    duckdb = package_for("Reading DuckDB", "duckdb", "sql")
     try:
         kinds = [statement.type for statement in duckdb.extract_statements(query)]
     except duckdb.Error:
@@ -200,7 +200,7 @@ def _check_one_select(query: str) -> None:
 
 def _rewrite(path: Path) -> None:
     """Copy a database into a new file: DuckDB leaves the rows of replaced tables in the old one."""
-    duckdb = driver("duckdb", "Writing to DuckDB")
+    duckdb = package_for("Writing to DuckDB", "duckdb", "sql")
     target = path.resolve()
     try:
         with held_temporary(target, lambda folder: folder.mkdir(mode=0o700)) as folder:

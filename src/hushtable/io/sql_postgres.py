@@ -23,7 +23,6 @@ from hushtable.io.sql_base import (
     Written,
     batches_of,
     declared_type,
-    driver,
     failed_write,
     keys_of,
     moments,
@@ -31,6 +30,7 @@ from hushtable.io.sql_base import (
 )
 from hushtable.io.sql_place import SqlPlace, quoted
 from hushtable.io.text import is_text, type_words
+from hushtable.io.urls import package_for
 
 _NUMBERS = 1016
 """The server's number of its type bigint[]."""
@@ -46,7 +46,7 @@ class PostgresDatabase(Database):
 
     def errors(self) -> tuple[type[Exception], ...]:
         """Those of the driver."""
-        return (driver("psycopg", "PostgreSQL").Error,)
+        return (package_for("PostgreSQL", "psycopg", "sql").Error,)
 
     def reason(self, error: Exception) -> str:
         """Return the server's reason by its code: its own message can quote a row."""
@@ -153,7 +153,7 @@ class PostgresDatabase(Database):
     def writing(self, tables: Written, *, overwrite: bool) -> Iterator[None]:
         """Fill tables under temporary names and rename them in the same transaction, so that locks are short."""
         first = tables[0][0]
-        psycopg = driver("psycopg", "Writing to PostgreSQL")
+        psycopg = package_for("Writing to PostgreSQL", "psycopg", "sql")
         with self._session(first, reading=False) as session:
             try:
                 made = [(place, self._fill(session, place, rows, overwrite)) for place, rows in tables]
@@ -183,7 +183,7 @@ class PostgresDatabase(Database):
 
     @contextmanager
     def _session(self, place: SqlPlace, *, reading: bool) -> Iterator[Any]:
-        psycopg = driver("psycopg", "PostgreSQL")
+        psycopg = package_for("PostgreSQL", "psycopg", "sql")
         address = place.url
         if "connect_timeout" not in address.options:
             address = address.with_options(connect_timeout=_PATIENCE)

@@ -319,6 +319,7 @@ def lite_rows(batch: pa.RecordBatch) -> Iterator[tuple[Any, ...]]:
 
     Examples
     --------
+    >>> import datetime as dt
     >>> list(lite_rows(pa.record_batch({"a": [True], "b": [dt.date(2024, 2, 29)]})))
     [(1, '2024-02-29')]
     """

@@ -25,19 +25,18 @@ from hushtable.linked.policy import LinkedPolicy
 from hushtable.policy.policy import Policy
 from hushtable.schema.columns import Kind, Role
 from hushtable.studio import comparing, drafts
-from hushtable.studio.home import inside
-from hushtable.studio.jobs import Jobs
+from hushtable.studio.jobs import Job, Jobs
 from hushtable.studio.projects import (
     Project,
     Projects,
     check_title,
     confined,
     confined_linked,
+    inside,
     policy_of,
     run_of,
     runs_of,
 )
-from hushtable.studio.store import Job
 from hushtable.studio.uploads import (
     HIERARCHIES,
     LARGEST,

@@ -13,7 +13,7 @@ from hushtable.io.excel import unpacked_excel
 from hushtable.io.ipc import unpacked_ipc
 from hushtable.io.parquet import unpacked_parquet
 from hushtable.parallel import whole_number
-from hushtable.studio.home import safe_name
+from hushtable.studio.projects import safe_name
 
 LARGEST = 4 * 2**30
 """Largest upload in bytes."""

@@ -17,8 +17,7 @@ from hushtable.errors import UsageError
 from hushtable.io.canonical import plain
 from hushtable.io.figures import number
 from hushtable.schema.columns import Role
-from hushtable.studio.home import inside
-from hushtable.studio.projects import Project, Run
+from hushtable.studio.projects import Project, Run, inside
 
 MOST = 500
 """Maximum rows per page."""

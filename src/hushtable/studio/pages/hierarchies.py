@@ -15,6 +15,7 @@ from hushtable.errors import HierarchyError, HushtableError
 from hushtable.hierarchy.spec import hierarchy_data, parse_hierarchy
 from hushtable.schema.columns import Kind, Role
 from hushtable.studio import charts
+from hushtable.studio.jobs import Job
 from hushtable.studio.outline import grouped, outline_of, tree_of
 from hushtable.studio.pages.forms import ParameterForm
 from hushtable.studio.pages.layout import Page, needs, open_button
@@ -31,7 +32,6 @@ from hushtable.studio.pages.widgets import (
     text,
 )
 from hushtable.studio.projects import Project
-from hushtable.studio.store import Job
 from hushtable.studio.texts import KINDS, T
 from hushtable.studio.uploads import HIERARCHIES
 from hushtable.studio.views import known_overviews, named

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import asyncio
 import datetime as dt
+from typing import Any
 
 from nicegui import ui
 
 from hushtable.errors import counted
 from hushtable.studio.pages.layout import frame
-from hushtable.studio.pages.widgets import attempted, card, sure, text
+from hushtable.studio.pages.widgets import attempted, card, html_table, sure, text
 from hushtable.studio.projects import Project, runs_of
 from hushtable.studio.service import Studio
 from hushtable.studio.texts import T
@@ -74,3 +75,22 @@ def _delete(studio: Studio, project: Project) -> None:
         ui.navigate.reload()
 
     sure(T.DELETE_SURE.format(project.facts["name"]), T.DELETE, delete)
+
+
+# A readable page of the REST API: the OpenAPI description, without external resources.
+
+
+def api_page(studio: Studio, schema: dict[str, Any]) -> None:
+    """Build the page."""
+    with frame(studio, T.API):
+        text(schema["info"]["description"], "p", "ht-lead")
+        ui.link("openapi.json", schema["x-path"]).classes("ht-link")
+        tags: dict[str, list[list[str]]] = {}
+        for path, methods in schema["paths"].items():
+            for method, operation in methods.items():
+                tags.setdefault(operation["tags"][0], []).append(
+                    [method.upper(), path, operation.get("description", "")]
+                )
+        for tag, rows in tags.items():
+            with card(tag):
+                html_table(["method", "path", "description"], rows, caption=tag)

@@ -16,6 +16,7 @@ from hushtable.io.figures import number, share
 from hushtable.release.verify import needed_and_achieved
 from hushtable.studio import charts
 from hushtable.studio.comparing import suggested
+from hushtable.studio.jobs import Job
 from hushtable.studio.pages.forms import field_text, parse_field
 from hushtable.studio.pages.layout import Page, needs
 from hushtable.studio.pages.widgets import (
@@ -31,7 +32,6 @@ from hushtable.studio.pages.widgets import (
     watch,
 )
 from hushtable.studio.projects import Project, Run, runs_of
-from hushtable.studio.store import Job
 from hushtable.studio.texts import STATES, STEPS, T
 
 _TONES = {"useful": "good", "coarse": "warn", "nearly empty": "bad"}

@@ -12,9 +12,9 @@ from nicegui import events, ui
 from nicegui.elements.mixins.text_element import TextElement
 
 from hushtable.errors import HushtableError
+from hushtable.studio.jobs import Job
 from hushtable.studio.projects import Run
 from hushtable.studio.service import Studio
-from hushtable.studio.store import Job
 from hushtable.studio.texts import STATES, T
 
 PAGE = 25

@@ -13,7 +13,6 @@ from nicegui import ui
 from hushtable.errors import HushtableError
 from hushtable.failures import failure
 from hushtable.studio.pages import (
-    api,
     attack,
     columns,
     compare,
@@ -40,7 +39,7 @@ def register(studio: Studio, app: FastAPI) -> None:
 
     @ui.page("/api-page")
     def api_page() -> None:
-        api.build(studio, {**app.openapi(), "x-path": str(app.openapi_url)})
+        home.api_page(studio, {**app.openapi(), "x-path": str(app.openapi_url)})
 
     @ui.page("/p/{project}/{step}", response_timeout=30)
     async def step_page(project: str, step: str, run: int | None = None, column: str = "") -> None:

@@ -14,6 +14,7 @@ from hushtable._version import __version__
 from hushtable.errors import HushtableError, UsageError
 from hushtable.failures import failure
 from hushtable.studio import exports, views
+from hushtable.studio.jobs import Job
 from hushtable.studio.projects import Project, Run, run_of, runs_of
 from hushtable.studio.rest_models import (
     AttackRequest,
@@ -35,7 +36,6 @@ from hushtable.studio.rest_models import (
     TablePage,
 )
 from hushtable.studio.service import CATALOGUES, Studio, note_export
-from hushtable.studio.store import Job
 
 _STATUS = {"not-there": 404, "no-data": 409, "conflict": 409, "stale": 412, "too-large": 413, "file-type": 415}
 

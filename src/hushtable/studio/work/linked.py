@@ -18,9 +18,8 @@ from hushtable.linked.policy import LinkedPolicy
 from hushtable.linked.run import anonymize_linked, check_data
 from hushtable.linked.sources import read_linked
 from hushtable.schema.columns import Role
-from hushtable.studio.home import safe_name
 from hushtable.studio.jobs import Report
-from hushtable.studio.projects import Project, confined_linked, linked_files, next_number
+from hushtable.studio.projects import Project, confined_linked, linked_files, next_number, safe_name
 from hushtable.studio.uploads import TABLES, check_unpacked
 
 _POLICY = "policy.yaml"

@@ -29,9 +29,8 @@ from hushtable.policy.text import read_yaml, write_yaml
 from hushtable.schema.columns import Format, Kind, Role
 from hushtable.schema.prepare import Prepared, prepare
 from hushtable.schema.profile import Profile, profile, suggest_missing
-from hushtable.studio.home import inside
 from hushtable.studio.jobs import Report
-from hushtable.studio.projects import Project
+from hushtable.studio.projects import Project, inside
 from hushtable.studio.uploads import check_unpacked
 from hushtable.studio.views import FILE, hierarchy_file, known_overviews, named, overview_key, write_paged
 from hushtable.studio.work.tables import column_of

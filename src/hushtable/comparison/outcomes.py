@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 
-_Point = tuple[int, str, float, float]
+_Point = tuple[int, float, float]
 _SETTINGS = ("algorithm", "models", "suppression limit", "cells", "status")
 
 
@@ -138,17 +138,17 @@ class Outcomes:
             return ()
         privacy, utility = self.quantity(self.privacy), self.quantity(self.utility)
         signs = (-1.0 if better(privacy) == "higher" else 1.0, -1.0 if better(utility) == "higher" else 1.0)
-        kept = pareto([(signs[0] * x, signs[1] * y) for _, _, x, y in self._points])
+        kept = pareto([(signs[0] * x, signs[1] * y) for _, x, y in self._points])
         return tuple(point[0] for point, keep in zip(self._points, kept, strict=True) if keep)
 
     @cached_property
     def _points(self) -> list[_Point]:
-        """Position, algorithm, privacy and utility of every row that has both."""
+        """Position, privacy and utility of every row that has both."""
         if not self.quantities:
             return []
         privacy, utility = self.quantity(self.privacy), self.quantity(self.utility)
         return [
-            (i, row["algorithm"], row["values"][privacy], row["values"][utility])
+            (i, row["values"][privacy], row["values"][utility])
             for i, row in enumerate(self.rows)
             if row["values"].get(privacy) is not None and row["values"].get(utility) is not None
         ]
@@ -322,9 +322,10 @@ def _render(outcomes: Outcomes, points: list[_Point], kind: str) -> bytes:
 
 
 def _plot(axes: Any, outcomes: Outcomes, points: list[_Point]) -> None:
-    names = list(dict.fromkeys(name for _, name, _, _ in points))
-    for number, name in enumerate(names):
-        own = [(x, y) for _, other, x, y in points if other == name]
+    by_algorithm: dict[str, list[tuple[float, float]]] = {}
+    for i, x, y in points:
+        by_algorithm.setdefault(outcomes.rows[i]["algorithm"], []).append((x, y))
+    for number, (name, own) in enumerate(by_algorithm.items()):
         axes.scatter(
             [x for x, _ in own],
             [y for _, y in own],
@@ -335,7 +336,7 @@ def _plot(axes: Any, outcomes: Outcomes, points: list[_Point]) -> None:
             zorder=3,
         )
     on_frontier = set(outcomes.frontier)
-    line = sorted((x, y) for i, _, x, y in points if i in on_frontier)
+    line = sorted((x, y) for i, x, y in points if i in on_frontier)
     axes.plot([x for x, _ in line], [y for _, y in line], color="#777777", linewidth=1.2, label="frontier", zorder=2)
     axes.set_xlabel(f"{outcomes.privacy} ({better(outcomes.quantity(outcomes.privacy))} is better)")
     axes.set_ylabel(f"{outcomes.utility} ({better(outcomes.quantity(outcomes.utility))} is better)")

@@ -299,6 +299,8 @@ class RunStore:
     """
 
     rows: tuple[Problem, pa.Table] | None = None
+    fits = True  # the combinations are always in memory
+    far = None  # rows can be read
 
     def __init__(self, combinations: EncodedTable, read: Callable[[], tuple[Problem, pa.Table]]) -> None:
         self.outline, self._read = combinations, read
@@ -312,15 +314,6 @@ class RunStore:
     def digest(self) -> bytes:
         """A digest of the records: the same for combinations with their weights."""
         return self.outline.digest
-
-    @property
-    def fits(self) -> bool:
-        """True: the combinations are always in memory."""
-        return True
-
-    @property
-    def far(self) -> None:
-        """None: rows can be read."""
 
     @property
     def given(self) -> EncodedTable:

@@ -60,10 +60,7 @@ def choose(engine: str, sources: Sequence[Source], plan: Plan, *, part_rows: int
     """
     known = get_args(Engine)
     if engine not in known:
-        raise UsageError(
-            f"There is no engine {engine!r}.", code="unknown-engine", hint=did_you_mean(engine, known) or "Known: "
-            f"{', '.join(known)}.",
-        )  # fmt: skip
+        raise UsageError(f"There is no engine {engine!r}.", code="unknown-engine", hint=did_you_mean(engine, known))
     if part_rows is not None and engine in ("local", "spark"):
         raise UsageError(
             "Only streaming can write a table in parts.",

@@ -148,9 +148,8 @@ def main() -> int:
 
     from fuzz.hostile import prepared
     from hushtable.studio.service import Studio
-    from hushtable.studio.web.access import Access
     from hushtable.studio.web.rest import api
-    from hushtable.studio.web.safety import RequestGuard
+    from hushtable.studio.web.safety import Access, RequestGuard
 
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--examples", type=int, default=60, help="of each kind, for each operation")

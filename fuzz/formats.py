@@ -103,8 +103,7 @@ def _comparison(path: Path) -> None:
 
 
 def _outcomes(path: Path) -> None:
-    from hushtable.comparison.outcomes import load_outcomes
-    from hushtable.comparison.suggest import suggest
+    from hushtable.comparison.outcomes import load_outcomes, suggest
 
     path.rename(path.with_name("comparison.json"))
     suggest(load_outcomes(path.parent)).text(path.parent)

@@ -38,7 +38,7 @@ INSIDE = {
     ],
     "report": ["*", "content", "charts", "page", "gather", "templates"],
     "engines": ["*", "spark"],
-    "studio": ["*", "work", "routes", "pages", "web"],
+    "studio": ["*", "work", "pages", "web"],
 }
 # they stand side by side: nothing of one is used by another, but for the command that starts the studio
 FRONT_ENDS = {"agents", "cli", "studio"}
@@ -237,7 +237,7 @@ def test_what_is_named_inside_a_folder_is_there(folder, named):
             "report/gather/columns, which is to its",
         ),
         ("cli/run.py", "from hushtable.studio.web.server import serve", "imports studio/web/server, another front end"),
-        ("cli/studio.py", "from hushtable.studio.home import H", "imports studio/home, another front end"),
+        ("cli/studio.py", "from hushtable.studio.projects import H", "imports studio/projects, another front end"),
         ("studio/x.py", "from hushtable.cli.output import put", "imports cli/output, which is to its right"),
         ("table/x.py", "def f():\n    from numba import njit", "numba outside kernels/"),
         ("engines/local.py", "import pyspark.sql", "pyspark outside engines/spark/"),

@@ -5,87 +5,37 @@ from __future__ import annotations
 import os
 from typing import Any
 
-from hushtable._version import __version__
+from hushtable._version import __version__ as __version__
 
 if os.environ.get("HUSHTABLE_THREADS"):
     from hushtable.parallel import limit_libraries
 
     limit_libraries()
 
-__all__ = [
-    "Anonymizer",
-    "Audit",
-    "Ledger",
-    "LinkedPolicy",
-    "LinkedRelease",
-    "Policy",
-    "Release",
-    "__version__",
-    "alpha_k_anonymity",
-    "anonymize",
-    "anonymize_linked",
-    "audit",
-    "basic_beta_likeness",
-    "compare",
-    "delta_disclosure",
-    "draft_policy",
-    "enhanced_beta_likeness",
-    "entropy_l_diversity",
-    "increment",
-    "k_anonymity",
-    "l_diversity",
-    "load_policy",
-    "open_linked",
-    "open_release",
-    "profile",
-    "read_policy",
-    "read_sql",
-    "recursive_c_l_diversity",
-    "register",
-    "run",
-    "t_closeness",
-    "verify",
-    "verify_linked",
-    "write_sql",
-]
-
-# name -> module; models, algorithms, guards, treatments and measures are found through the registry, so that importing
+# module -> names; models, algorithms, guards, treatments and measures are found through the registry, so that importing
 # hushtable costs nothing and a new model needs no line here
-_LAZY = {
-    "Anonymizer": "hushtable.anonymizer",
-    "Audit": "hushtable.auditing",
-    "Ledger": "hushtable.ledger.ledger",
-    "LinkedPolicy": "hushtable.linked.policy",
-    "LinkedRelease": "hushtable.linked.release",
-    "Policy": "hushtable.policy.policy",
-    "Release": "hushtable.engines.release",
-    "alpha_k_anonymity": "hushtable.auditing",
-    "anonymize": "hushtable.api",
-    "anonymize_linked": "hushtable.linked.run",
-    "audit": "hushtable.auditing",
-    "basic_beta_likeness": "hushtable.auditing",
-    "compare": "hushtable.comparison.run",
-    "delta_disclosure": "hushtable.auditing",
-    "draft_policy": "hushtable.api",
-    "enhanced_beta_likeness": "hushtable.auditing",
-    "entropy_l_diversity": "hushtable.auditing",
-    "increment": "hushtable.api",
-    "k_anonymity": "hushtable.auditing",
-    "l_diversity": "hushtable.auditing",
-    "load_policy": "hushtable.policy.files",
-    "open_linked": "hushtable.linked.release",
-    "open_release": "hushtable.api",
-    "profile": "hushtable.api",
-    "read_policy": "hushtable.linked.policy",
-    "read_sql": "hushtable.io.sql",
-    "recursive_c_l_diversity": "hushtable.auditing",
-    "register": "hushtable.registry",
-    "run": "hushtable.api",
-    "t_closeness": "hushtable.auditing",
-    "verify": "hushtable.api",
-    "verify_linked": "hushtable.linked.verify",
-    "write_sql": "hushtable.io.sql",
+_PLACES = {
+    "anonymizer": ("Anonymizer",),
+    "api": ("anonymize", "draft_policy", "increment", "open_release", "profile", "run", "verify"),
+    "auditing": (
+        *("Audit", "alpha_k_anonymity", "audit", "basic_beta_likeness", "delta_disclosure", "enhanced_beta_likeness"),
+        *("entropy_l_diversity", "k_anonymity", "l_diversity", "recursive_c_l_diversity", "t_closeness"),
+    ),
+    "comparison.run": ("compare",),
+    "engines.release": ("Release",),
+    "io.sql": ("read_sql", "write_sql"),
+    "ledger.ledger": ("Ledger",),
+    "linked.policy": ("LinkedPolicy", "read_policy"),
+    "linked.release": ("LinkedRelease", "open_linked"),
+    "linked.run": ("anonymize_linked",),
+    "linked.verify": ("verify_linked",),
+    "policy.files": ("load_policy",),
+    "policy.policy": ("Policy",),
+    "registry": ("register",),
 }
+_LAZY = {name: f"hushtable.{module}" for module, names in _PLACES.items() for name in names}
+
+__all__ = sorted(["__version__", *_LAZY])
 
 _MODULES = ("datasets", "errors", "registry", "testing")
 """Modules that users access as attributes; they are not listed."""

@@ -44,10 +44,28 @@ def describe(known: type[Parametrised]) -> dict[str, Any]:
     return {
         "name": known.name,
         "class": known.__name__,
-        "summary": _unquoted(inspect.getdoc(known) or "").partition("\n")[0],
+        "summary": summary_of(known),
         "parameters": [_parameter(p) for p in sorted(known.params(), key=lambda p: not p.required)],
         "properties": {name: _value(value) for name, value in properties.items()},
     }
+
+
+def summary_of(known: type[Parametrised]) -> str:
+    """Return the first sentence of a class's docstring.
+
+    Examples
+    --------
+    >>> from hushtable.registry import models
+    >>> summary_of(models["k-anonymity"])
+    'Every class has at least k people.'
+    """
+    return _unquoted(inspect.getdoc(known) or "").split("\n\n")[0].replace("\n", " ")
+
+
+def explanation(known: type[Parametrised]) -> str:
+    """Return the full explanation of a class for users: its text and its module's definition, without code."""
+    parts = [_prose(inspect.getdoc(known) or ""), _prose(getattr(inspect.getmodule(known), "__doc__", None) or "")]
+    return "\n\n".join(part for part in parts if part)
 
 
 def text_of(known: type[Parametrised]) -> str:
@@ -83,6 +101,20 @@ def reflow(text: str) -> str:
         shaped = any(line.startswith((" ", "* ", "- ", "=", "|")) for line in lines)
         paragraphs.append("\n".join([*heading, *(lines if shaped else [" ".join(lines)])]))
     return "\n\n".join(paragraphs)
+
+
+def _prose(text: str) -> str:
+    """Return the text before the first section of parameters or examples; references are kept."""
+    lines = inspect.cleandoc(text).replace("``", "").splitlines()
+    kept: list[str] = []
+    skipping = False
+    for i, line in enumerate(lines):
+        heading = i + 1 < len(lines) and lines[i + 1] and set(lines[i + 1]) == {"-"}
+        if heading:
+            skipping = line.strip() not in ("References", "Notes")
+        if not skipping:
+            kept.append(line)
+    return reflow("\n".join(kept).strip())
 
 
 def _parameter(param: Param) -> dict[str, Any]:

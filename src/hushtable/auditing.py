@@ -13,9 +13,8 @@ import pyarrow as pa
 
 from hushtable.arrays import BoolArray
 from hushtable.errors import DataError, UsageError, VerificationError, did_you_mean
-from hushtable.io.figures import number
+from hushtable.io.figures import html_grid, number, text_grid
 from hushtable.io.frames import to_arrow
-from hushtable.io.grids import html_grid, text_grid
 from hushtable.io.plots import class_sizes
 from hushtable.io.urls import can_count
 from hushtable.models.base import PrivacyModel, compare
@@ -222,11 +221,9 @@ class Audit:
 
     def table_rows(self) -> list[list[str]]:
         """Return the numbers in human-readable form: name, value and meaning."""
-        from hushtable.about import describe
+        from hushtable.about import summary_of
 
-        found = [
-            [r.key, r.column or "", number(r.value), str(describe(type(r.model))["summary"])] for r in self.readings
-        ]
+        found = [[r.key, r.column or "", number(r.value), summary_of(type(r.model))] for r in self.readings]
         found.sort(key=lambda row: (row[0] != "k", row[1], row[0]))
         risk, unique = self.risks["prosecutor"], self.exposure.share(self.exposure.unique)
         found.append(["highest risk", "", number(risk.highest), "Chance of finding the person of the worst record."])

@@ -13,8 +13,8 @@ import numpy as np
 import pyarrow as pa
 
 from hushtable.errors import DataError, ParameterError, UsageError, did_you_mean
+from hushtable.io.figures import html_text
 from hushtable.io.frames import like, to_arrow
-from hushtable.io.grids import html_text
 from hushtable.io.inferred import mark
 
 _OUTPUTS = ("default", "pandas", "polars")

@@ -46,14 +46,29 @@ def threads() -> int:
     >>> threads() >= 1
     True
     """
-    given = os.environ.get(THREADS)
+    return whole_number(THREADS, "cores", "threads") or cores()
+
+
+def cores() -> int:
+    """Return how many cores this process may use: in a container or under taskset, fewer than the machine has."""
+    allowed = getattr(os, "sched_getaffinity", None)
+    return len(allowed(0)) if allowed is not None else os.cpu_count() or 1
+
+
+def whole_number(variable: str, unit: str, code: str) -> int | None:
+    """Return the number in an environment variable, at least 1; None if it is not set.
+
+    Raises
+    ------
+    UsageError
+        If it is not such a number.
+    """
+    given = os.environ.get(variable)
     if not given:
-        # a container or taskset may allow fewer cores than the machine has
-        allowed = getattr(os, "sched_getaffinity", None)
-        return len(allowed(0)) if allowed is not None else os.cpu_count() or 1
+        return None
     if not given.isdecimal() or not int(given):
         raise UsageError(
-            f"{THREADS} must be a whole number of cores, at least 1.", code="threads", hint="Correct or unset it."
+            f"{variable} must be a whole number of {unit}, at least 1.", code=code, hint="Correct or unset it."
         )
     return int(given)
 

@@ -6,7 +6,7 @@ import pytest
 from support_cli import CANARY, rows, write_csv
 
 from hushtable import registry
-from hushtable.report.content.report import Report
+from hushtable.report.content import Report
 
 
 def test_page_and_data_are_written(call, release, people, tmp_path):

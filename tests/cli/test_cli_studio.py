@@ -45,7 +45,7 @@ def test_a_table_that_is_not_there(capsys, tmp_path):
 
 
 def test_a_folder_that_another_studio_has(capsys, tmp_path):
-    from hushtable.studio.home import Claim
+    from hushtable.studio.projects import Claim
 
     claim = Claim(tmp_path / "studio")
     assert refused(capsys, "--port", "0")["code"] == "claimed"

@@ -3,7 +3,7 @@ from __future__ import annotations
 from xml.etree import ElementTree
 
 import pytest
-from test_comparison_suggest import OUTCOMES, row
+from test_comparison_outcomes import OUTCOMES, row
 
 from hushtable.comparison.outcomes import Outcomes
 from hushtable.errors import UsageError

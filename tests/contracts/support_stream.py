@@ -11,7 +11,7 @@ from pyarrow import parquet as pq
 
 from hushtable.algorithms.base import Algorithm
 from hushtable.api import run_plan
-from hushtable.engines import emit, stored, stream
+from hushtable.engines import combined, emit, stream
 from hushtable.errors import HushtableError, IncompatibleError
 from hushtable.io import layout, runs
 from hushtable.io.files import read_table
@@ -25,12 +25,12 @@ from hushtable.testing.require import require
 @contextlib.contextmanager
 def small_pieces(rows: int = 7) -> Iterator[None]:
     """Stream in pieces so small that every table has many."""
-    before = stored.RUN_ROWS, runs.RANGE_BYTES, emit.MOST_BUCKETS, layout.GROUP_ROWS
-    stored.RUN_ROWS, runs.RANGE_BYTES, emit.MOST_BUCKETS, layout.GROUP_ROWS = rows, 32 * rows, 3, rows - 2
+    before = combined.RUN_ROWS, runs.RANGE_BYTES, emit.MOST_BUCKETS, layout.GROUP_ROWS
+    combined.RUN_ROWS, runs.RANGE_BYTES, emit.MOST_BUCKETS, layout.GROUP_ROWS = rows, 32 * rows, 3, rows - 2
     try:
         yield
     finally:
-        stored.RUN_ROWS, runs.RANGE_BYTES, emit.MOST_BUCKETS, layout.GROUP_ROWS = before
+        combined.RUN_ROWS, runs.RANGE_BYTES, emit.MOST_BUCKETS, layout.GROUP_ROWS = before
 
 
 def check_streamed(

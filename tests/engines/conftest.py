@@ -10,7 +10,7 @@ import sys
 import pyarrow as pa
 import pytest
 
-from hushtable.engines import combined, emit, stored
+from hushtable.engines import combined, emit
 from hushtable.io import layout, runs
 from hushtable.release import kept
 from support_postgres import address as address
@@ -87,7 +87,7 @@ def far_away(spark):
 @pytest.fixture
 def small_runs(monkeypatch):
     """Runs, ranges, buckets and row groups of streaming so small that every table has many."""
-    monkeypatch.setattr(stored, "RUN_ROWS", 64)
+    monkeypatch.setattr(combined, "RUN_ROWS", 64)
     monkeypatch.setattr(runs, "RANGE_BYTES", 256)
     monkeypatch.setattr(emit, "MOST_BUCKETS", 5)
     monkeypatch.setattr(layout, "GROUP_ROWS", 50)

@@ -10,6 +10,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 from pyarrow import csv as pa_csv
+from pyarrow import feather
 from pyarrow import parquet as pq
 from support_files import contents
 
@@ -17,6 +18,8 @@ import hushtable as ht
 from hushtable.engines import combined, solved, stream
 from hushtable.engines.combined import Combined
 from hushtable.engines.stream import run_files
+from hushtable.errors import DataError
+from hushtable.io.files import read_table
 from hushtable.io.sources import read_tables
 
 pytestmark = pytest.mark.usefixtures("small_runs")
@@ -164,3 +167,32 @@ def test_merging_counts_every_row_once(span: int, tmp_path: Path) -> None:
     keys, records = combined._merged(tmp_path, [len(own) for own, _, _ in parts], span)
     every, times = np.unique(np.concatenate(rows), return_counts=True)
     assert np.array_equal(keys, every) and np.array_equal(records, times)
+
+
+# Reading a table onto the disk: what cannot be used is refused in the words of the local engine.
+
+
+@pytest.mark.parametrize("role", ["quasi", "sensitive", "insensitive"])
+@pytest.mark.parametrize(
+    "column",
+    [
+        pa.array([["CANARY"], ["b"]]),
+        pa.DictionaryArray.from_arrays(pa.array([0, 1]), pa.array([["CANARY"], ["b"]])),
+        pa.array([bytes(16), b"CANARY".ljust(16)], pa.binary(16)).cast(pa.uuid()),
+        pa.array([(1, 2, 3), (4, 5, 6)], pa.month_day_nano_interval()),
+        pa.array([0, 7731], pa.timestamp("s", "Nowhere/Land")),
+    ],
+    ids=lambda column: str(column.type)[:12],
+)
+def test_types_are_refused_as_by_the_local_engine(tmp_path: Path, column: pa.Array, role: str) -> None:
+    feather.write_feather(pa.table({"age": [30, 31], "x": column}), str(tmp_path / "t.arrow"))
+    roles = {"quasi": ["age"]}
+    roles[role] = [*roles.get(role, []), "x"]
+    policy = ht.Policy(**roles, models=[ht.KAnonymity(k=2)])
+    with pytest.raises(DataError, match="Column 'x' contains") as local:
+        ht.anonymize(read_table(tmp_path / "t.arrow"), policy)
+    with pytest.raises(DataError) as streamed:
+        run_files([tmp_path / "t.arrow"], policy.plan(), tmp_path / "out")
+    assert str(streamed.value) == str(local.value)
+    assert "CANARY" not in str(local.value)
+    assert [path.name for path in tmp_path.iterdir()] == ["t.arrow"]

@@ -9,8 +9,8 @@ import pyarrow as pa
 import pytest
 
 from hushtable.engines import emit as spilling
+from hushtable.engines.combined import StoredTable
 from hushtable.engines.emit import bucket_edges, read_bucket, spill
-from hushtable.engines.stored import StoredTable
 from hushtable.errors import OutputError
 from hushtable.io.runs import ColumnRuns, RunWriter, sorted_run
 

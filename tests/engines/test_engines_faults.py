@@ -20,7 +20,7 @@ from pyarrow import parquet as pq
 from support_files import contents
 
 import hushtable as ht
-from hushtable.engines import stored
+from hushtable.engines import combined
 from hushtable.engines.stream import run_files
 from hushtable.errors import DataError, OutputError
 from hushtable.io import workspace as work_folders
@@ -36,10 +36,10 @@ POLICY = ht.Policy(columns=COLUMNS, models=[{"k-anonymity": {"k": 5}}], output={
 RUN = """
 import os, signal, sys
 import hushtable as ht
-from hushtable.engines import stored
+from hushtable.engines import combined
 from hushtable.engines.stream import run_files
 from hushtable.policy.files import load_policy
-stored.RUN_ROWS = 500
+combined.RUN_ROWS = 500
 stage, seen = sys.argv[1], []
 def die(share, what):
     seen.append(what)
@@ -113,7 +113,7 @@ def test_a_file_that_goes_away_is_named(data: Path, out: Path) -> None:
 
 @pytest.mark.parametrize("stage", ["reading", "partitioning", "verifying"])
 def test_input_that_changes_is_refused(stage: str, data: Path, out: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(stored, "RUN_ROWS", 300)
+    monkeypatch.setattr(combined, "RUN_ROWS", 300)
     calls: list[str] = []
 
     def change(share: float, what: str) -> None:
@@ -188,7 +188,7 @@ def killed(stage: str, one_file: tuple[Path, Path], out: Path) -> Path:
 def test_a_killed_run_is_taken_up(
     stage: str, one_file: tuple[Path, Path], out: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(stored, "RUN_ROWS", 500)
+    monkeypatch.setattr(combined, "RUN_ROWS", 500)
     run_files(one_file[:1], POLICY.plan(), tmp_path / "whole", format="parquet")
     work = killed(stage, one_file, out)
     assert work.stat().st_mode & 0o077 == 0
@@ -202,7 +202,7 @@ def test_a_killed_run_is_taken_up(
 
     monkeypatch.setattr(work_folders.Workspace, "finished", seen)
     if stage not in ("reading", "ranking"):
-        monkeypatch.setattr(stored, "each_run", lambda *_: pytest.fail("the input was read again"))
+        monkeypatch.setattr(combined, "each_run", lambda *_: pytest.fail("the input was read again"))
     run_files(one_file[:1], POLICY.plan(), out, format="parquet", overwrite=True)
     late = stage in ("writing", "verifying", "measuring")
     assert taken == ([] if stage in ("reading", "ranking") else ["encoded", "spilled"] if late else ["encoded"])

@@ -14,7 +14,7 @@ import hushtable as ht
 from hushtable import registry
 from hushtable.algorithms.lattice import branch_and_bound, space
 from hushtable.api import run_plan
-from hushtable.engines.spark import class_draws as drawing
+from hushtable.engines.spark import driver_rows as drawing
 from hushtable.engines.spark import publish, summary
 from hushtable.errors import HushtableError, IncompatibleError
 from hushtable.models.entropy_l import EntropyL

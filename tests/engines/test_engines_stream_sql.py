@@ -19,7 +19,6 @@ import hushtable as ht
 from hushtable.engines.stream import run_files
 from hushtable.errors import Cancelled, DataError, HushtableError, OutputError
 from hushtable.io import sql
-from hushtable.io import sql_postgres as server_side
 from hushtable.io.files import write_table
 from hushtable.io.sources import read_tables
 from hushtable.io.sql import read_sql, write_sql
@@ -168,7 +167,7 @@ def test_a_lost_connection(postgres: str, tmp_path: Path, monkeypatch: pytest.Mo
         if what == "writing" and seen.count("measuring"):
             cut()
 
-    monkeypatch.setattr(server_side, "_WRITTEN", 50)
+    monkeypatch.setattr("hushtable.io.sql_base._WRITTEN", 50)
     monkeypatch.setattr("hushtable.io.sources._BATCH_ROWS", 20)
     for die in (die_reading, die_writing):
         seen: list[str] = []

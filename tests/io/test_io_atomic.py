@@ -10,7 +10,7 @@ import pytest
 from hushtable.errors import DataError, OutputError
 from hushtable.io import atomic
 from hushtable.io.atomic import atomic_file, atomic_folder, atomic_write_text
-from hushtable.io.sql_file import check_writable_file
+from hushtable.io.sql_base import check_writable_file
 from hushtable.release.targets import check_target
 
 

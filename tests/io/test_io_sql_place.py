@@ -14,8 +14,7 @@ from support_sql import CANARY
 
 import hushtable as ht
 from hushtable.errors import PolicyError, UsageError
-from hushtable.io.sql_place import SqlPlace
-from hushtable.io.sql_text import one_select, quoted
+from hushtable.io.sql_place import SqlPlace, one_select, quoted
 from hushtable.io.urls import Url, is_url, shown, source_of
 
 

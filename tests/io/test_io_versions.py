@@ -20,8 +20,8 @@ from hushtable.io.versions import (
     look_at,
     migrated,
 )
-from hushtable.report.checking import check_report
-from hushtable.report.content.report import FORMAT
+from hushtable.report.content import FORMAT
+from hushtable.report.signature import check_report
 from hushtable.schema.columns import Role
 
 ROOT = Path(__file__).resolve().parents[2]

@@ -15,7 +15,7 @@ from hushtable.linked.policy import LinkedPolicy
 from hushtable.linked.release import linked_measures
 from hushtable.linked.run import anonymize_linked
 from hushtable.registry import templates
-from hushtable.report.content.report import Report
+from hushtable.report.content import Report
 
 MODELS = [{"k-anonymity": {"k": 5}}, {"distinct-l": {"l": 2, "on": "labs.result"}}]
 

@@ -12,9 +12,8 @@ import pyarrow as pa
 import pytest
 
 import hushtable as ht
-from hushtable.report.charts.bars import bar_chart, change_chart, pair_chart
+from hushtable.report.charts.bars import Interval, bar_chart, change_chart, interval_chart, pair_chart
 from hushtable.report.charts.frame import Heading, ticks
-from hushtable.report.charts.intervals import Interval, interval_chart
 from hushtable.report.html import join, tag
 from hushtable.report.page.page import page
 from hushtable.report.templates.general import General

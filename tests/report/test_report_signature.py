@@ -9,8 +9,15 @@ import pytest
 import hushtable as ht
 from hushtable._version import code_digest
 from hushtable.errors import DataError, OutputError, UsageError, VerificationError
-from hushtable.report.checking import check_report, is_report
-from hushtable.report.signature import check_signature, file_digest, new_key, sign_report, signature_path
+from hushtable.report.signature import (
+    check_report,
+    check_signature,
+    file_digest,
+    is_report,
+    new_key,
+    sign_report,
+    signature_path,
+)
 
 PEOPLE = pa.table(
     {"age": list(range(20, 60)), "town": ["a", "b"] * 20, "illness": ["flu", "gout", "cold", "none"] * 10}

@@ -13,7 +13,7 @@ import pytest
 import hushtable as ht
 from hushtable.datasets import patients, patients_policy
 from hushtable.registry import templates
-from hushtable.report.content.report import Report, report_schema
+from hushtable.report.content import Report, report_schema
 from hushtable.report.gather.provenance import input_hash
 from hushtable.report.page.page import page
 from hushtable.report.templates.base import Template

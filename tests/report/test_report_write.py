@@ -13,7 +13,7 @@ from hushtable.datasets import patients_policy
 from hushtable.engines.release import Release
 from hushtable.errors import Cancelled, OutputError, ParameterError, UsageError
 from hushtable.registry import templates
-from hushtable.report.content.report import Report
+from hushtable.report.content import Report
 
 
 @pytest.fixture(scope="module")

@@ -6,9 +6,8 @@ import pytest
 from support_public_tables import PUBLIC
 
 from hushtable.schema.columns import Kind, Role
-from hushtable.schema.infer import ColumnFacts, suggest_role
+from hushtable.schema.infer import MANY, ColumnFacts, shortlisted, suggest_role
 from hushtable.schema.profile import ColumnProfile, profile
-from hushtable.schema.shortlist import MANY, shortlisted
 
 LETTER = {Role.QUASI: "q", Role.SENSITIVE: "s", Role.IDENTIFIER: "i", Role.DROP: "d", Role.INSENSITIVE: "n"}
 

@@ -13,9 +13,8 @@ pytest.importorskip("nicegui", reason="needs hushtable[studio]")
 from support_studio import BASE, TOKEN, TestClient, finished
 
 from hushtable.studio.service import Studio
-from hushtable.studio.web.access import Access
 from hushtable.studio.web.rest import api
-from hushtable.studio.web.safety import RequestGuard
+from hushtable.studio.web.safety import Access, RequestGuard
 from support_postgres import postgres as postgres
 
 

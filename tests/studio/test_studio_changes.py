@@ -6,7 +6,7 @@ import pytest
 from support_studio import finished
 
 from hushtable.errors import HushtableError, UsageError
-from hushtable.studio.progress import done_steps, note_export, note_visit
+from hushtable.studio.service import done_steps, note_export, note_visit
 
 
 @pytest.fixture

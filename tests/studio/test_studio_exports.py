@@ -17,7 +17,7 @@ from hushtable.errors import OutputError, UsageError
 from hushtable.io.secret import load_secret
 from hushtable.policy.policy import Policy
 from hushtable.studio.exports import bundle, code_of, export_file, export_files, pieces
-from hushtable.studio.runs import run_of, runs_of
+from hushtable.studio.projects import run_of, runs_of
 
 
 def test_the_code_repeats_the_release_byte_for_byte(ran, tmp_path):

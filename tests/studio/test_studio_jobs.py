@@ -11,11 +11,9 @@ import pytest
 from support_studio import finished
 
 from hushtable.errors import Cancelled, UsageError
-from hushtable.studio.jobs import Jobs
+from hushtable.studio.jobs import TASKS, JobKind, Jobs, Store
 from hushtable.studio.projects import Projects
 from hushtable.studio.service import Studio
-from hushtable.studio.store import Store
-from hushtable.studio.tasks import TASKS, JobKind
 from hushtable.studio.worker import Reporter, work
 
 
@@ -38,7 +36,7 @@ def test_a_job_goes_from_queued_to_done(tmp_path):
 
 def test_the_time_left_only_falls(tmp_path, monkeypatch):
     now = [1000.0]
-    monkeypatch.setattr("hushtable.studio.store.time.time", lambda: now[0])
+    monkeypatch.setattr("hushtable.studio.jobs.time.time", lambda: now[0])
     store = Store(tmp_path)
     job = store.submit("p", "run", "heavy")
     store.claim("heavy", 1)

@@ -17,8 +17,8 @@ from hushtable.errors import HushtableError, UsageError
 from hushtable.io.files import write_table
 from hushtable.linked.policy import LinkedPolicy
 from hushtable.studio.exports import bundle, code_of, export_file, export_files
-from hushtable.studio.progress import done_steps
-from hushtable.studio.runs import run_of
+from hushtable.studio.projects import run_of
+from hushtable.studio.service import done_steps
 
 POLICY = LinkedPolicy(**{**hospital_policy(), "crowd": 60, "suppression": 1.0, "models": [{"k-anonymity": {"k": 3}}]})
 

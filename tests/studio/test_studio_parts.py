@@ -11,11 +11,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hushtable import registry
+from hushtable.about import explanation, summary_of
 from hushtable.errors import HierarchyError, HushtableError
 from hushtable.params import Param
 from hushtable.studio import charts
 from hushtable.studio.drafts import faults_in, with_column, with_models, with_settings
-from hushtable.studio.explanations import explanation, summary
 from hushtable.studio.outline import grouped, outline_of, tree_of
 from hushtable.studio.service import check_source
 from hushtable.studio.theme import shade
@@ -189,9 +189,9 @@ def test_shades_grow_with_the_share():
 def test_everything_registered_explains_itself():
     for kind in (registry.models, registry.algorithms, registry.attacks, registry.hierarchies):
         for known in kind.values():
-            assert len(summary(known)) > 10
+            assert len(summary_of(known)) > 10
             words = explanation(known)
-            assert summary(known)[:30] in words and ">>>" not in words and "Parameters\n" not in words
+            assert summary_of(known)[:30] in words and ">>>" not in words and "Parameters\n" not in words
 
 
 def test_every_parameter_has_a_field():

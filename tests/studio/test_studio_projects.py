@@ -14,8 +14,7 @@ from support_studio import finished
 
 from hushtable.errors import HushtableError, PolicyError, UsageError
 from hushtable.io.files import read_table
-from hushtable.studio.home import HOME, Claim, default_home, inside, safe_name
-from hushtable.studio.projects import Projects
+from hushtable.studio.projects import HOME, Claim, Projects, default_home, inside, safe_name
 from hushtable.studio.work.tables import table_of
 
 
@@ -36,7 +35,7 @@ def test_one_studio_per_folder(tmp_path):
 
 
 def test_a_killed_studio_lets_go(tmp_path):
-    code = "import os, sys; from pathlib import Path; from hushtable.studio.home import Claim"
+    code = "import os, sys; from pathlib import Path; from hushtable.studio.projects import Claim"
     code += f"; claim = Claim(Path({str(tmp_path)!r})); os._exit(9)"
     subprocess.run([sys.executable, "-c", code], check=False)
     Claim(tmp_path).release()

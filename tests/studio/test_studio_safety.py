@@ -8,9 +8,8 @@ from hypothesis import strategies as st
 from support_studio import BASE, TOKEN, TestClient
 
 from hushtable.errors import UsageError
-from hushtable.studio.web.access import Access
 from hushtable.studio.web.rest import api
-from hushtable.studio.web.safety import RequestGuard
+from hushtable.studio.web.safety import Access, RequestGuard
 
 
 @pytest.fixture

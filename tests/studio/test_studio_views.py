@@ -14,8 +14,8 @@ from pyarrow import parquet as pq
 from hushtable.schema.columns import Kind
 from hushtable.schema.prepare import prepare
 from hushtable.studio import views
-from hushtable.studio.paging import page, rows_at, write_paged
-from hushtable.studio.runs import runs_of
+from hushtable.studio.projects import runs_of
+from hushtable.studio.views import page, rows_at, write_paged
 from hushtable.studio.work.opening import _histogram
 
 

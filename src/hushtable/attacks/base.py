@@ -20,7 +20,7 @@ import numpy as np
 from hushtable.arrays import FloatArray
 from hushtable.attacks.view import View
 from hushtable.errors import UsageError, did_you_mean
-from hushtable.io.grids import html_grid
+from hushtable.io.figures import html_grid
 from hushtable.io.plots import COLOURS, new_axes
 from hushtable.models.base import compare
 from hushtable.params import Parametrised

@@ -14,13 +14,11 @@ from hushtable.cli.linked import attack_linked, is_linked_release, no_options
 from hushtable.cli.opening import opened
 from hushtable.cli.options import AsJson, Files, OnlyAttacks, Original, registered
 from hushtable.cli.options import names as split_names
-from hushtable.cli.output import bullet, deliver, grid, put
+from hushtable.cli.output import Console, bullet, deliver, grid, put
 from hushtable.errors import DataError, UsageError
 from hushtable.io.figures import share
 
 if TYPE_CHECKING:
-    from rich.console import Console
-
     from hushtable.attacks.base import AttackResult
     from hushtable.engines.release import Release
 

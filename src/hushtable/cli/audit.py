@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
 from hushtable.cli.options import AsJson, Query, SqlTable, names
-from hushtable.cli.output import deliver, grid, put
+from hushtable.cli.output import Console, deliver, grid, put
 from hushtable.cli.progress import waiting
 from hushtable.errors import UsageError
 from hushtable.io.urls import can_count, source_of
-
-if TYPE_CHECKING:
-    from rich.console import Console
 
 
 def audit(

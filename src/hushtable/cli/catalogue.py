@@ -8,11 +8,9 @@ from typing import TYPE_CHECKING, Any
 from hushtable import registry
 from hushtable.about import PROPERTIES, definition_of, describe, reflow, text_of
 from hushtable.cli.options import AsJson, MaybeName
-from hushtable.cli.output import bullet, deliver, grid, put
+from hushtable.cli.output import Console, bullet, deliver, grid, put
 
 if TYPE_CHECKING:
-    from rich.console import Console
-
     from hushtable.params import Parametrised
     from hushtable.registry import Registry
 

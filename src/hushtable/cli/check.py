@@ -5,19 +5,17 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from hushtable.cli.linked import check_linked, refuse_given
 from hushtable.cli.options import AsJson, PolicyFile, Query, Schema, SqlTable, no_schema
-from hushtable.cli.output import bullet, deliver, grid, put
+from hushtable.cli.output import Console, bullet, deliver, grid, put
 from hushtable.cli.progress import waiting
 from hushtable.errors import HushtableError, IncompatibleError
 
 if TYPE_CHECKING:
-    from rich.console import Console
-
     from hushtable.policy.preflight import PolicyProblem, Preflight
 
 
@@ -46,15 +44,8 @@ def check(
     if schema is not None:
         raise no_schema()
     preflight, problems = _look(policy_file, data or [], table, query)
-    result: dict[str, Any] = {"ok": not problems, "problems": [asdict(p) for p in problems]}
-    if preflight is not None:
-        result |= {
-            "rows": preflight.rows,
-            "columns": [asdict(c) for c in preflight.columns],
-            "lattice": preflight.lattice,
-            "models": [asdict(m) for m in preflight.models],
-            "warnings": [asdict(c) for c in preflight.cautions],
-        }
+    alone = {"ok": not problems, "problems": [asdict(p) for p in problems]}
+    result = alone if preflight is None else preflight.as_dict()
     deliver(result, as_json, lambda to: _text(to, preflight, problems, policy_file))
     if problems:
         raise typer.Exit(3 if all(p.infeasible for p in problems) else 2)

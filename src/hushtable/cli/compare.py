@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from enum import StrEnum
 from pathlib import Path
 from shlex import quote
@@ -11,16 +10,15 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from hushtable.cli.options import AsJson, Data, Folder, Query, SqlTable, names
-from hushtable.cli.output import bullet, deliver, grid, put
+from hushtable.cli.output import Console, bullet, deliver, grid, put
 from hushtable.cli.progress import counting_bar
 from hushtable.cli.signals import nearly_done, when_cancelled
 from hushtable.errors import OutputError, UsageError, counted
 from hushtable.io.figures import number, share
+from hushtable.parallel import cores
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
-
-    from rich.console import Console
 
     from hushtable.comparison.outcomes import Outcomes
     from hushtable.comparison.spec import Spec
@@ -107,7 +105,7 @@ def compare(
             privacy=privacy or spec.privacy,
             utility=utility or spec.utility,
             results=kept,
-            jobs=jobs or _cores(),
+            jobs=jobs or cores(),
             progress=progress,
         )
         files = save_outcomes(found, output, chart.value)
@@ -120,11 +118,6 @@ def _shown(found: Outcomes) -> dict[str, Any]:
     # every setting's whole policy is in comparison.json
     shown["rows"] = [{name: value for name, value in row.items() if name != "policy"} for row in shown["rows"]]
     return shown
-
-
-def _cores() -> int:
-    """Number of cores that this process may use: in a container, fewer than the machine's."""
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 def _numbers(text: str | None, option: str) -> list[float] | None:

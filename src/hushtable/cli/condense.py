@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
 from hushtable.cli.opening import opened
 from hushtable.cli.options import AsJson, Files, Original, Overwrite, ReleaseFolder
-from hushtable.cli.output import deliver, put
+from hushtable.cli.output import Console, deliver, put
 from hushtable.errors import counted
-
-if TYPE_CHECKING:
-    from rich.console import Console
 
 _File = Annotated[Path, typer.Option("--output", "-o", metavar="FILE", help="The file to write: .csv or .parquet.")]
 _Columns = Annotated[

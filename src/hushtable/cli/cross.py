@@ -10,14 +10,12 @@ import typer
 
 from hushtable import registry
 from hushtable.cli.options import AsJson, registered
-from hushtable.cli.output import deliver, grid, put
+from hushtable.cli.output import Console, deliver, grid, put
 from hushtable.cli.progress import counting_bar
 from hushtable.errors import OutputError, UsageError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
-
-    from rich.console import Console
 
     from hushtable.reproduce.cross import CrossResult
 

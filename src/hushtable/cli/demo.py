@@ -9,14 +9,12 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from hushtable.cli.options import AsJson, Folder
-from hushtable.cli.output import deliver, grid, put
+from hushtable.cli.output import Console, deliver, grid, put
 from hushtable.cli.progress import progress_bar
 from hushtable.cli.signals import nearly_done
 from hushtable.errors import OutputError
 
 if TYPE_CHECKING:
-    from rich.console import Console
-
     from hushtable.engines.release import Release
     from hushtable.engines.verdict import Verdict
 

@@ -8,11 +8,9 @@ import typer
 
 from hushtable.cli.opening import opened
 from hushtable.cli.options import AsJson, Data, Files, ReleaseFolder
-from hushtable.cli.output import bullet, deliver, put
+from hushtable.cli.output import Console, bullet, deliver, put
 
 if TYPE_CHECKING:
-    from rich.console import Console
-
     from hushtable.release.explain.explanation import Explanation
 
 

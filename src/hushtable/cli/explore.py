@@ -9,14 +9,12 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from hushtable.cli.options import AsJson, Data, PolicyFile, Query, SqlTable
-from hushtable.cli.output import deliver, put
+from hushtable.cli.output import Console, deliver, put
 from hushtable.cli.progress import progress_bar
 from hushtable.cli.signals import nearly_done
 from hushtable.errors import NotFound, UsageError, counted, did_you_mean
 
 if TYPE_CHECKING:
-    from rich.console import Console
-
     from hushtable.engines.release import Release
 
 

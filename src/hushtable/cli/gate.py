@@ -12,14 +12,12 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from hushtable.cli.options import AsJson
-from hushtable.cli.output import deliver, put
+from hushtable.cli.output import Console, deliver, put
 from hushtable.cli.progress import waiting
 from hushtable.errors import HushtableError, VerificationError
 from hushtable.schema.columns import Role
 
 if TYPE_CHECKING:
-    from rich.console import Console
-
     from hushtable.linked.policy import LinkedPolicy
     from hushtable.linked.verify import LinkedVerification
     from hushtable.policy.policy import Policy

@@ -9,12 +9,10 @@ import typer
 
 from hushtable.cli.opening import opened
 from hushtable.cli.options import AsJson, Data, FileFormat, Files, Folder
-from hushtable.cli.output import deliver, put
+from hushtable.cli.output import Console, deliver, put
 from hushtable.cli.signals import nearly_done
 
 if TYPE_CHECKING:
-    from rich.console import Console
-
     from hushtable.policy.policy import Policy
 
 

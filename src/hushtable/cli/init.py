@@ -12,7 +12,7 @@ import typer
 
 from hushtable.cli.linked import init_linked, refuse_given
 from hushtable.cli.options import AsJson, Query, Schema, SqlTable
-from hushtable.cli.output import bullet, deliver, grid, put
+from hushtable.cli.output import Console, bullet, deliver, grid, put
 from hushtable.cli.progress import waiting
 from hushtable.errors import OutputError
 from hushtable.io.figures import number, share
@@ -20,8 +20,6 @@ from hushtable.io.urls import shown, source_of
 from hushtable.schema.columns import Role
 
 if TYPE_CHECKING:
-    from rich.console import Console
-
     from hushtable.release.cautions import Caution
     from hushtable.schema.profile import Profile
 

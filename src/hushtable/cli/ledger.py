@@ -12,13 +12,11 @@ import typer
 from hushtable.cli.linked import is_linked_release, opened_linked
 from hushtable.cli.opening import opened
 from hushtable.cli.options import AsJson, ExpectNewPeople, Files, Original
-from hushtable.cli.output import bullet, deliver, grid, put
+from hushtable.cli.output import Console, bullet, deliver, grid, put
 from hushtable.cli.signals import nearly_done
 from hushtable.errors import DataError, UsageError, counted
 
 if TYPE_CHECKING:
-    from rich.console import Console
-
     from hushtable.ledger.ledger import Ledger
     from hushtable.ledger.verdict import LedgerVerdict
 

@@ -10,15 +10,13 @@ from typing import TYPE_CHECKING, Any, cast
 
 import typer
 
-from hushtable.cli.output import deliver, put
+from hushtable.cli.output import Console, deliver, put
 from hushtable.cli.progress import progress_bar, waiting
 from hushtable.cli.signals import nearly_done
 from hushtable.errors import UsageError, counted
 from hushtable.io.urls import shown
 
 if TYPE_CHECKING:
-    from rich.console import Console
-
     from hushtable.linked.policy import LinkedPolicy
     from hushtable.linked.release import LinkedRelease
 
@@ -139,7 +137,7 @@ def verify_folder(
     from hushtable.linked.release import open_linked
     from hushtable.linked.sources import is_database, read_linked
     from hushtable.linked.verify import verify_linked
-    from hushtable.report.checking import check_report
+    from hushtable.report.signature import check_report
 
     policy, (source,) = _policy(policy_file), _sources([published], schema)
     checked = None

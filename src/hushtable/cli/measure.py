@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
 
@@ -10,11 +10,8 @@ from hushtable import registry
 from hushtable.cli.linked import is_linked_release, measure_linked, no_options
 from hushtable.cli.opening import opened
 from hushtable.cli.options import AsJson, Files, OnlyMeasures, Original, ReleaseFolder, registered
-from hushtable.cli.output import deliver, put
+from hushtable.cli.output import Console, deliver, put
 from hushtable.errors import UsageError
-
-if TYPE_CHECKING:
-    from rich.console import Console
 
 
 def measure(

@@ -8,12 +8,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from hushtable.cli.options import AsJson
-from hushtable.cli.output import bullet, deliver, grid, put
+from hushtable.cli.output import Console, bullet, deliver, grid, put
 from hushtable.errors import DataError, OutputError, counted
 
 if TYPE_CHECKING:
-    from rich.console import Console
-
     from hushtable.io.versions import WrittenFile
 
 

@@ -9,12 +9,14 @@ from __future__ import annotations
 import json
 import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 if TYPE_CHECKING:
-    from rich.console import Console
+    import rich.console
     from rich.table import Table
 
+Console: TypeAlias = "rich.console.Console"
+"""What text is printed on; rich is imported when something is."""
 quiet = False
 """Whether to print only errors and ``--json`` output."""
 logged = False
@@ -42,7 +44,7 @@ def deliver(data: Mapping[str, Any], as_json: bool, text: Callable[[Console], No
 
 def print_json(data: Any) -> None:
     """Print one JSON document on stdout; numbers that JSON cannot express (NaN, infinity) become null."""
-    from hushtable.io.json_values import plain
+    from hushtable.io.canonical import plain
 
     utf8 = (sys.stdout.encoding or "").lower().replace("-", "") == "utf8"
     sys.stdout.write(json.dumps(plain(data), indent=2, ensure_ascii=not utf8, allow_nan=False) + "\n")

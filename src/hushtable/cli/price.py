@@ -7,12 +7,10 @@ from typing import TYPE_CHECKING
 from hushtable import registry
 from hushtable.cli.opening import opened
 from hushtable.cli.options import AsJson, Data, Files, OnlyMeasures, ReleaseFolder, registered
-from hushtable.cli.output import bullet, deliver, grid, put
+from hushtable.cli.output import Console, bullet, deliver, grid, put
 from hushtable.io.figures import number, share
 
 if TYPE_CHECKING:
-    from rich.console import Console
-
     from hushtable.engines.price import GuardPrice
 
 

@@ -6,11 +6,10 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-from hushtable.cli.output import console
+from hushtable.cli.output import Console, console
 from hushtable.cli.signals import raise_if_cancelled
 
 if TYPE_CHECKING:
-    from rich.console import Console
     from rich.progress import Progress, ProgressColumn
 
 

@@ -4,18 +4,15 @@ from __future__ import annotations
 
 from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
 from hushtable.cli.opening import opened
 from hushtable.cli.options import AsJson, Files, Original
-from hushtable.cli.output import deliver, grid, put
+from hushtable.cli.output import Console, deliver, grid, put
 from hushtable.errors import OutputError, UsageError
 from hushtable.schema.columns import Role
-
-if TYPE_CHECKING:
-    from rich.console import Console
 
 
 class PseudonymAction(StrEnum):

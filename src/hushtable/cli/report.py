@@ -13,15 +13,13 @@ from hushtable.cli.linked import is_linked_release, no_options, opened_linked
 from hushtable.cli.opening import opened
 from hushtable.cli.options import AsJson, Data, Files, OnlyAttacks, ReleaseFolder, registered
 from hushtable.cli.options import names as split_names
-from hushtable.cli.output import bullet, deliver, put
+from hushtable.cli.output import Console, bullet, deliver, put
 from hushtable.cli.signals import nearly_done
 from hushtable.errors import OutputError, UsageError
 
 if TYPE_CHECKING:
-    from rich.console import Console
-
     from hushtable.io.urls import Source
-    from hushtable.report.content.report import Report
+    from hushtable.report.content import Report
 
 
 def report(
@@ -58,7 +56,7 @@ def report(
     Results of earlier attacks come from the release's private companion, which also keeps new ones.
     """
     from hushtable.release.targets import OURS
-    from hushtable.report.content.about import read_about
+    from hushtable.report.content import read_about
     from hushtable.report.page.page import json_path
 
     said = read_about(about)

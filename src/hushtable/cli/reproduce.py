@@ -8,14 +8,12 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from hushtable.cli.options import AsJson
-from hushtable.cli.output import console, deliver, grid, put
+from hushtable.cli.output import Console, console, deliver, grid, put
 from hushtable.cli.signals import raise_if_cancelled
 from hushtable.errors import UsageError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
-
-    from rich.console import Console
 
     from hushtable.reproduce.papers import Paper, Reproduction
 

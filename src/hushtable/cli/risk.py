@@ -12,15 +12,13 @@ from hushtable import registry
 from hushtable.cli.linked import is_linked_release, no_options, risk_linked
 from hushtable.cli.opening import opened
 from hushtable.cli.options import AsJson, Files, registered
-from hushtable.cli.output import deliver, grid, put
+from hushtable.cli.output import Console, deliver, grid, put
 from hushtable.cli.progress import waiting
 from hushtable.errors import UsageError
 from hushtable.io.figures import number, share
 from hushtable.io.urls import shown
 
 if TYPE_CHECKING:
-    from rich.console import Console
-
     from hushtable.release.exposure import Exposure
 
 

@@ -25,15 +25,13 @@ from hushtable.cli.options import (
     SqlTable,
     no_schema,
 )
-from hushtable.cli.output import deliver, put
+from hushtable.cli.output import Console, deliver, put
 from hushtable.cli.progress import progress_bar
 from hushtable.cli.signals import nearly_done
 from hushtable.errors import UsageError, counted
 from hushtable.io.urls import shown, source_of
 
 if TYPE_CHECKING:
-    from rich.console import Console
-
     from hushtable.algorithms.base import Progress
     from hushtable.engines.release import Release
     from hushtable.engines.verdict import Verdict

@@ -15,7 +15,7 @@ def schema(
 ) -> None:
     """Print the JSON Schema of a policy file, for editors that complete and check it, or of a report."""
     if report:
-        from hushtable.report.content.report import report_schema
+        from hushtable.report.content import report_schema
 
         print_json(report_schema())
         return

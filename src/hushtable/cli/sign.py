@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
 from hushtable.cli.options import AsJson
-from hushtable.cli.output import deliver, put
+from hushtable.cli.output import Console, deliver, put
 from hushtable.errors import UsageError
-
-if TYPE_CHECKING:
-    from rich.console import Console
 
 
 def sign(

@@ -10,14 +10,12 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from hushtable.cli.options import AsJson
-from hushtable.cli.output import deliver, grid, put
+from hushtable.cli.output import Console, deliver, grid, put
 from hushtable.errors import OutputError
 from hushtable.io.figures import number
 
 if TYPE_CHECKING:
-    from rich.console import Console
-
-    from hushtable.comparison.suggest import Suggestion
+    from hushtable.comparison.outcomes import Suggestion
 
 
 def suggest(

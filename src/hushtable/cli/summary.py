@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from hushtable import registry
-from hushtable.cli.output import grid, put
+from hushtable.cli.output import Console, grid, put
 from hushtable.errors import counted
 from hushtable.io.figures import number, share
 from hushtable.release.verify import needed_and_achieved
-
-if TYPE_CHECKING:
-    from rich.console import Console
 
 _SENSES = {">=": "at least", "<=": "at most", "<": "below"}
 
@@ -62,13 +59,13 @@ def print_models(to: Console, models: Sequence[Mapping[str, Any]]) -> None:
 
 def print_measures(to: Console, measures: Mapping[str, float]) -> None:
     """Print measures with their meaning and the better direction."""
-    from hushtable.about import describe
+    from hushtable.about import summary_of
 
     rows = []
     for name, value in measures.items():
         known = registry.measures[name]
         about = getattr(value, "about", "")
-        rows.append((name, number(value), known.better, describe(known)["summary"] + (f" ({about})" if about else "")))
+        rows.append((name, number(value), known.better, summary_of(known) + (f" ({about})" if about else "")))
     columns = ["measure", "value", "better", "meaning"]
     to.print(grid(columns, rows, right=["value"], fold=["meaning"]))
     to.print()

@@ -6,12 +6,10 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from hushtable.cli.options import AsJson, Data, Files, ReleaseFolder
-from hushtable.cli.output import bullet, deliver, put
+from hushtable.cli.output import Console, bullet, deliver, put
 from hushtable.errors import counted
 
 if TYPE_CHECKING:
-    from rich.console import Console
-
     from hushtable.engines.verdict import Verdict
     from hushtable.release.cautions import Caution
 

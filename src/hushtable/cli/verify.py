@@ -11,15 +11,13 @@ import typer
 
 from hushtable.cli.linked import refuse_given, verify_folder
 from hushtable.cli.options import AsJson, Original, Schema, SqlTable, no_schema
-from hushtable.cli.output import deliver, put
+from hushtable.cli.output import Console, deliver, put
 from hushtable.cli.progress import progress_bar, waiting
 from hushtable.errors import DataError, UsageError, counted
 from hushtable.io.secret import SECRET
 from hushtable.io.urls import Source, is_url, shown, source_of
 
 if TYPE_CHECKING:
-    from rich.console import Console
-
     from hushtable.engines.release import Release
     from hushtable.policy.policy import Policy
     from hushtable.release.verify import Verification
@@ -81,7 +79,7 @@ def verify(
     from hushtable import api
     from hushtable.policy.files import is_linked, load_policy
     from hushtable.release.written import table_file
-    from hushtable.report.checking import check_report, is_report
+    from hushtable.report.signature import check_report, is_report
 
     promised = policy_file or _own_policy(published)
     if is_linked(promised):

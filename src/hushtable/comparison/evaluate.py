@@ -15,7 +15,6 @@ import pyarrow as pa
 from hushtable import registry
 from hushtable.algorithms.base import Progress
 from hushtable.api import anonymize
-from hushtable.comparison.grid import Setting
 from hushtable.engines.release import Release
 from hushtable.errors import (
     Cancelled,
@@ -173,11 +172,6 @@ def is_row(row: Any) -> bool:
     texts = all(isinstance(row.get(name), str) for name in ("status", "reason"))
     numbers = [row.get("seconds"), *(value for value in row["values"].values() if value is not None)]
     return texts and all(isinstance(value, int | float) for value in numbers)
-
-
-def refused(setting: Setting) -> Row | None:
-    """Return the row of a setting whose parts cannot be combined; None for one that can be tried."""
-    return None if setting.refusal is None else failed(setting.refusal)
 
 
 def _one_thread(wanted: Wanted) -> AbstractContextManager[Any]:

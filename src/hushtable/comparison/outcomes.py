@@ -13,23 +13,28 @@ from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 import pyarrow as pa
 
 from hushtable._version import __version__
 from hushtable.comparison.evaluate import ACHIEVED, DROP, is_row
-from hushtable.errors import DataError, UsageError, counted, did_you_mean
+from hushtable.errors import DataError, NotFound, ParameterError, UsageError, counted, did_you_mean
 from hushtable.io.atomic import atomic_file, atomic_write_text
+from hushtable.io.figures import html_grid, html_text, text_grid
 from hushtable.io.files import write_table
-from hushtable.io.grids import html_grid, text_grid
 from hushtable.io.plots import COLOURS, new_axes
+from hushtable.models.base import TOLERANCE, compare
 from hushtable.params import typed
+from hushtable.policy.files import rebased
+from hushtable.policy.policy import Policy
+from hushtable.policy.text import in_a_comment
 from hushtable.registry import measures, models
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-    from hushtable.comparison.suggest import Suggestion
 
+_Point = tuple[int, float, float]
 _SETTINGS = ("algorithm", "models", "suppression limit", "cells", "status")
 
 
@@ -83,7 +88,9 @@ class Outcomes:
         UsageError
             If no setting produced a release.
         """
-        return plot(self, ax)
+        made = new_axes(ax, (7.6, 4.6))
+        _plot(made, self, self._to_draw())
+        return made
 
     def _shown(self) -> tuple[list[str], list[list[str]]]:
         """Return the two quantities of the frontier, a row per setting; ``table`` has everything."""
@@ -130,14 +137,26 @@ class Outcomes:
         if not self.quantities:
             return ()
         privacy, utility = self.quantity(self.privacy), self.quantity(self.utility)
-        points = {
-            i: (row["values"][privacy], row["values"][utility])
+        signs = (-1.0 if better(privacy) == "higher" else 1.0, -1.0 if better(utility) == "higher" else 1.0)
+        kept = pareto([(signs[0] * x, signs[1] * y) for _, x, y in self._points])
+        return tuple(point[0] for point, keep in zip(self._points, kept, strict=True) if keep)
+
+    @cached_property
+    def _points(self) -> list[_Point]:
+        """Position, privacy and utility of every row that has both."""
+        if not self.quantities:
+            return []
+        privacy, utility = self.quantity(self.privacy), self.quantity(self.utility)
+        return [
+            (i, row["values"][privacy], row["values"][utility])
             for i, row in enumerate(self.rows)
             if row["values"].get(privacy) is not None and row["values"].get(utility) is not None
-        }
-        signs = (-1.0 if better(privacy) == "higher" else 1.0, -1.0 if better(utility) == "higher" else 1.0)
-        kept = pareto([(signs[0] * x, signs[1] * y) for x, y in points.values()])
-        return tuple(place for place, keep in zip(points, kept, strict=True) if keep)
+        ]
+
+    def _to_draw(self) -> list[_Point]:
+        if not self._points:
+            raise UsageError("No setting produced a release, so there is no chart to draw.", code="no-release")
+        return self._points
 
     @property
     def table(self) -> pa.Table:
@@ -157,6 +176,8 @@ class Outcomes:
     ) -> Suggestion:
         """Choose the setting that minimizes (or maximizes) a quantity among those that meet all conditions.
 
+        Ties go to the first setting in the grid.
+
         Parameters
         ----------
         minimise, maximise : str
@@ -166,16 +187,59 @@ class Outcomes:
 
         Raises
         ------
+        UsageError
+            If a quantity was not measured.
         NotFound
-            If no setting does; the message names the closest.
+            If no setting meets the conditions; the message names the closest and what it lacks.
         """
-        from hushtable.comparison.suggest import suggest
-
-        return suggest(self, minimise, where, maximise=maximise)
+        if minimise is not None and maximise is not None:
+            raise UsageError(
+                "A suggestion can minimize or maximize, not both.", code="goal", hint="Leave one of them out."
+            )
+        conditions = [Condition.read(text) for text in where]
+        released = [row for row in self.rows if row["status"] == "ok"]
+        if not released:
+            raise NotFound(
+                "None of the settings produced a release.",
+                hint="The comparison lists the reasons; relax a parameter, or try other algorithms.",
+            )
+        named = minimise or maximise or self.utility
+        goal = self.quantity(named)
+        highest = maximise is not None or (minimise is None and better(goal) == "higher")
+        conditions = [Condition(self.quantity(c.name), c.sign, c.bound) for c in conditions]
+        fitting = [row for row in released if all(c.holds(row["values"].get(c.name)) for c in conditions)]
+        if not fitting:
+            raise _nothing(released, conditions, len(self.rows))
+        defined = [row for row in fitting if row["values"].get(goal) is not None]
+        if not defined:
+            raise NotFound(
+                f"{goal!r} is not defined for the {len(fitting)} settings that meet the conditions.",
+                hint="Choose another quantity.",
+            )
+        best = min(defined, key=lambda row: -row["values"][goal] if highest else row["values"][goal])
+        words = f"{'maximize' if highest else 'minimize'} {goal}"
+        return Suggestion(best, words, tuple(conditions), len(fitting), len(self.rows), self.folder)
 
     def chart(self, path: Any) -> None:
-        """Draw utility over privacy, the frontier as a line, as SVG, PNG or PDF depending on the file's suffix."""
-        draw(self, Path(path))
+        """Draw utility over privacy, the frontier as a line, as SVG, PNG or PDF depending on the file's suffix.
+
+        Raises
+        ------
+        UsageError
+            If no setting has a release, or the suffix is not a format that can be drawn.
+        """
+        kind = Path(path).suffix.lower().lstrip(".")
+        if kind not in _FORMATS:
+            raise UsageError(
+                f"A chart can be written as {', '.join(_FORMATS)}. Got {Path(path).suffix!r} instead.",
+                code="chart-format",
+            )
+        points = self._to_draw()
+        picture = _render(self, points, kind)
+        if kind == "svg":
+            picture = _described(picture, self, points)
+        with atomic_file(path) as out:
+            out.write(picture)
 
     def as_dict(self) -> dict[str, Any]:
         """JSON-ready data."""
@@ -240,52 +304,7 @@ _FORMATS = ("svg", "png", "pdf")
 _MARKS = "osD^vPX<>*phd"
 
 
-def draw(outcomes: Outcomes, path: Path) -> None:
-    """Draw the rows with a release.
-
-    Raises
-    ------
-    UsageError
-        If there is none, or the file's suffix is not a format that can be drawn.
-    """
-    kind = path.suffix.lower().lstrip(".")
-    if kind not in _FORMATS:
-        raise UsageError(
-            f"A chart can be written as {', '.join(_FORMATS)}. Got {path.suffix!r} instead.", code="chart-format"
-        )
-    points = _points(outcomes)
-    if not points:
-        raise UsageError("No setting produced a release, so there is no chart to draw.", code="no-release")
-    picture = _render(outcomes, points, kind)
-    if kind == "svg":
-        picture = _described(picture, outcomes, points)
-    with atomic_file(path) as out:
-        out.write(picture)
-
-
-def plot(outcomes: Outcomes, ax: Axes | None = None) -> Axes:
-    """Draw the rows with a release into axes, new ones by default, and return them."""
-    points = _points(outcomes)
-    if not points:
-        raise UsageError("No setting produced a release, so there is no chart to draw.", code="no-release")
-    made = new_axes(ax, (7.6, 4.6))
-    _plot(made, outcomes, points)
-    return made
-
-
-def _points(outcomes: Outcomes) -> list[tuple[int, str, float, float]]:
-    """Return position, algorithm, privacy and utility of every row that has both."""
-    if not outcomes.quantities:
-        return []
-    privacy, utility = outcomes.quantity(outcomes.privacy), outcomes.quantity(outcomes.utility)
-    return [
-        (i, row["algorithm"], row["values"][privacy], row["values"][utility])
-        for i, row in enumerate(outcomes.rows)
-        if row["values"].get(privacy) is not None and row["values"].get(utility) is not None
-    ]
-
-
-def _render(outcomes: Outcomes, points: list[tuple[int, str, float, float]], kind: str) -> bytes:
+def _render(outcomes: Outcomes, points: list[_Point], kind: str) -> bytes:
     import matplotlib
 
     # a figure of its own instead of pyplot: no window system, no state shared with a notebook
@@ -296,17 +315,17 @@ def _render(outcomes: Outcomes, points: list[tuple[int, str, float, float]], kin
     with matplotlib.rc_context(settings):
         figure = Figure(figsize=(7.6, 4.6), layout="constrained")
         FigureCanvasAgg(figure)
-        axes = figure.add_subplot()
-        _plot(axes, outcomes, points)
+        _plot(new_axes(figure.add_subplot()), outcomes, points)
         out = io.BytesIO()
         figure.savefig(out, format=kind, dpi=150, metadata=_no_date(kind))
     return out.getvalue()
 
 
-def _plot(axes: Any, outcomes: Outcomes, points: list[tuple[int, str, float, float]]) -> None:
-    names = list(dict.fromkeys(name for _, name, _, _ in points))
-    for number, name in enumerate(names):
-        own = [(x, y) for _, other, x, y in points if other == name]
+def _plot(axes: Any, outcomes: Outcomes, points: list[_Point]) -> None:
+    by_algorithm: dict[str, list[tuple[float, float]]] = {}
+    for i, x, y in points:
+        by_algorithm.setdefault(outcomes.rows[i]["algorithm"], []).append((x, y))
+    for number, (name, own) in enumerate(by_algorithm.items()):
         axes.scatter(
             [x for x, _ in own],
             [y for _, y in own],
@@ -317,14 +336,10 @@ def _plot(axes: Any, outcomes: Outcomes, points: list[tuple[int, str, float, flo
             zorder=3,
         )
     on_frontier = set(outcomes.frontier)
-    line = sorted((x, y) for i, _, x, y in points if i in on_frontier)
+    line = sorted((x, y) for i, x, y in points if i in on_frontier)
     axes.plot([x for x, _ in line], [y for _, y in line], color="#777777", linewidth=1.2, label="frontier", zorder=2)
     axes.set_xlabel(f"{outcomes.privacy} ({better(outcomes.quantity(outcomes.privacy))} is better)")
     axes.set_ylabel(f"{outcomes.utility} ({better(outcomes.quantity(outcomes.utility))} is better)")
-    axes.grid(visible=True, color="#DDDDDD", linewidth=0.6)
-    axes.set_axisbelow(True)
-    for side in ("top", "right"):
-        axes.spines[side].set_visible(False)
     axes.legend(frameon=False, fontsize=9, loc="center left", bbox_to_anchor=(1.0, 0.5))
 
 
@@ -332,7 +347,7 @@ def _no_date(kind: str) -> dict[str, None]:
     return {"svg": {"Date": None, "Creator": None}, "pdf": {"CreationDate": None}, "png": {"Software": None}}[kind]
 
 
-def _described(picture: bytes, outcomes: Outcomes, points: list[tuple[int, str, float, float]]) -> bytes:
+def _described(picture: bytes, outcomes: Outcomes, points: list[_Point]) -> bytes:
     """Return the same SVG with a title and a description for people who cannot see it."""
     title = f"{outcomes.utility} over {outcomes.privacy} of {len(points)} settings"
     rows = [outcomes.rows[i] for i in outcomes.frontier]
@@ -410,3 +425,153 @@ def _is_setting(row: dict[str, Any]) -> bool:
     texts = all(isinstance(row.get(name), str) for name in ("algorithm", "models", "cells"))
     # a setting whose parts refuse each other has no policy
     return texts and is_row(row) and (isinstance(row.get("policy"), dict) or row["status"] != "ok")
+
+
+# From a comparison to a policy: the best setting among those that meet all conditions.
+
+
+_FORM = re.compile(r"^\s*(?P<name>.+?)\s*(?P<sign><=|>=|<|>)\s*(?P<bound>[^<>=\s]+)\s*$")
+
+
+@dataclass(frozen=True)
+class Condition:
+    """A bound on a quantity, with its operator. Compared unrounded, with the models' tolerance of 1e-9.
+
+    Examples
+    --------
+    >>> condition = Condition.read("prosecutor <= 0.09")
+    >>> condition.holds(1 / 12), condition.holds(1 / 11)
+    (True, False)
+    >>> Condition.read("prosecutor under 0.09")
+    Traceback (most recent call last):
+    hushtable.errors.ParameterError: A condition must be QUANTITY <=, >=, < or > NUMBER. Got 'prosecutor under 0.09'
+    instead.
+    """
+
+    name: str
+    sign: str
+    bound: float
+
+    @classmethod
+    def read(cls, text: str) -> Condition:
+        """Read a condition as people write it.
+
+        Raises
+        ------
+        ParameterError
+        """
+        found = _FORM.match(text)
+        try:
+            bound = float(found["bound"]) if found else float("nan")
+        except ValueError:
+            bound = float("nan")
+        if found is None or not np.isfinite(bound):
+            raise ParameterError(
+                f"A condition must be QUANTITY <=, >=, < or > NUMBER. Got {text!r} instead.",
+                code="condition",
+            )
+        return cls(found["name"], found["sign"], bound)
+
+    def holds(self, value: float | None) -> bool:
+        """Whether a value meets it; an undefined one does not."""
+        if value is None:
+            return False
+        if self.sign == ">":
+            return not bool(compare(np.array([value]), "<=", self.bound)[0])
+        return bool(compare(np.array([value]), self.sign, self.bound)[0])  # type: ignore[arg-type]
+
+    def miss(self, value: float | None) -> float:
+        """Return how far a value is from meeting it, relative to the bound; 0 if it does."""
+        if self.holds(value):
+            return 0.0
+        return float("inf") if value is None else max(abs(value - self.bound) / max(abs(self.bound), 0.01), TOLERANCE)
+
+    def __str__(self) -> str:
+        return f"{self.name} {self.sign} {self.bound:g}"
+
+
+@dataclass(frozen=True, repr=False)
+class Suggestion:
+    """The chosen setting.
+
+    Attributes
+    ----------
+    row : mapping
+        Its row of the comparison.
+    goal : str
+        What was minimized or maximized, in words.
+    conditions : tuple of Condition
+    fulfilled : int
+        Number of settings that meet all conditions.
+    tried : int
+        Number of settings of the comparison.
+    folder : Path, optional
+        Folder that the files of the policy are relative to.
+    """
+
+    row: Mapping[str, Any]
+    goal: str
+    conditions: tuple[Condition, ...]
+    fulfilled: int
+    tried: int
+    folder: Path | None = None
+
+    def __repr__(self) -> str:
+        found = ", ".join(f"{c.name} = {self.row['values'].get(c.name, '-')}" for c in self.conditions)
+        return (
+            f"Suggestion: {self.row['algorithm']}, {self.row['models']}, at most "
+            f"{self.row['suppression limit']:.4g} suppressed\n"
+            f"  {self.goal}, among {self.fulfilled:,} of {self.tried:,} settings that meet all conditions"
+            + (f"\n  {found}" if found else "")
+            + "\n  See .policy."
+        )
+
+    def _repr_html_(self) -> str:
+        return html_text(repr(self))
+
+    @property
+    def policy(self) -> Policy:
+        """The setting as a policy."""
+        return Policy(**self.row["policy"]).based_in(self.folder)
+
+    def text(self, folder: Path | None = None) -> str:
+        """Return the policy as YAML with comments that give the reasons, for a file in ``folder``."""
+        policy = self.policy  # one with faults is refused before its files are looked for
+        if folder is not None:
+            policy = Policy(**rebased(self.row["policy"], self.folder, folder))
+        return "\n".join([*self._comments(), policy.to_yaml()])
+
+    def _comments(self) -> list[str]:
+        asked = "; ".join(map(str, self.conditions)) or "none"
+        lines = [
+            f"# Suggested by hushtable {__version__} from a comparison of {self.tried} settings.",
+            f"# Goal: {self.goal}. Conditions: {in_a_comment(asked)}. Settings that meet them: {self.fulfilled}.",
+            f"# Setting: {in_a_comment(self.row['algorithm'])}; {in_a_comment(self.row['models'])}.",
+            "# Results of its release of the compared table (another table will differ):",
+        ]
+        lines += [f"#   {in_a_comment(name)}: {_number(value)}" for name, value in self.row["values"].items()]
+        return [*lines, "# A suggestion considers only what was measured. Read the policy before you run it."]
+
+
+def _nothing(released: Sequence[Mapping[str, Any]], conditions: Sequence[Condition], tried: int) -> NotFound:
+    def distance(row: Mapping[str, Any]) -> tuple[int, float]:
+        misses = [c.miss(row["values"].get(c.name)) for c in conditions]
+        return sum(miss == float("inf") for miss in misses), sum(miss for miss in misses if miss != float("inf"))
+
+    closest = min(released, key=distance)
+    lacks = [
+        f"{c.name} is {_number(closest['values'].get(c.name))}, not {c.sign} {c.bound:g}"
+        for c in conditions
+        if not c.holds(closest["values"].get(c.name))
+    ]
+    return NotFound(
+        f"No setting meets {' and '.join(map(str, conditions))}. The closest is "
+        f"{closest['algorithm']} with {closest['models']} (suppression up to {closest['suppression limit']:g}): "
+        f"{'; '.join(lacks)}.",
+        code="none-fulfils",
+        hint="Relax a condition, or compare more settings.",
+    )
+
+
+def _number(value: float | None) -> str:
+    return "not defined" if value is None else f"{value:.6g}"

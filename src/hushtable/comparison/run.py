@@ -21,9 +21,9 @@ from typing import Any
 import pyarrow as pa
 
 from hushtable._version import __version__
-from hushtable.comparison.evaluate import Row, SettingTask, Wanted, evaluate, is_row, refused
-from hushtable.comparison.grid import Grid, Setting
+from hushtable.comparison.evaluate import Row, SettingTask, Wanted, evaluate, failed, is_row
 from hushtable.comparison.outcomes import Outcomes, spelt
+from hushtable.comparison.spec import Grid, Setting
 from hushtable.errors import DataError, OutputError, ParameterError, UsageError, did_you_mean
 from hushtable.io.frames import to_arrow
 from hushtable.io.secret import keyed_hash, load_secret
@@ -103,7 +103,7 @@ def compare(
     keys = _keys(table, policy, settings, wanted) if results is not None else [str(i) for i in range(len(settings))]
     rows: dict[int, Row] = {}
     for place, (setting, key) in enumerate(zip(settings, keys, strict=True)):
-        row = refused(setting) or kept.get(key)
+        row = kept.get(key) if setting.refusal is None else failed(setting.refusal)
         if row is not None:
             rows[place] = row
     reused = sum(kept.get(key) is not None for key in keys)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Sequence
 from pathlib import Path
 from typing import IO, Literal, get_args
@@ -13,6 +12,7 @@ from pyarrow import parquet as pq
 from hushtable.errors import UsageError, did_you_mean
 from hushtable.io.sources import is_address, table_sources
 from hushtable.io.urls import DATABASES, Source, Url
+from hushtable.parallel import whole_number
 from hushtable.release.plan import Plan
 
 LARGE_CELLS = 50_000_000
@@ -60,10 +60,7 @@ def choose(engine: str, sources: Sequence[Source], plan: Plan, *, part_rows: int
     """
     known = get_args(Engine)
     if engine not in known:
-        raise UsageError(
-            f"There is no engine {engine!r}.", code="unknown-engine", hint=did_you_mean(engine, known) or "Known: "
-            f"{', '.join(known)}.",
-        )  # fmt: skip
+        raise UsageError(f"There is no engine {engine!r}.", code="unknown-engine", hint=did_you_mean(engine, known))
     if part_rows is not None and engine in ("local", "spark"):
         raise UsageError(
             "Only streaming can write a table in parts.",
@@ -105,21 +102,9 @@ def is_large(sources: Sequence[Source]) -> bool:
             cells += found
         elif file.is_file():
             size += file.stat().st_size
-    return cells / LARGE_CELLS + size / LARGE_BYTES >= _share()
-
-
-def _share() -> float:
-    """The factor by which this machine's limit for large tables differs from the default."""
-    given = os.environ.get(STREAM_FROM)
-    if not given:
-        return 1.0
-    if not given.isdecimal() or not int(given):
-        raise UsageError(
-            f"{STREAM_FROM} must be a whole number of cells, at least 1.",
-            code="stream-from",
-            hint="Correct or unset it.",
-        )
-    return int(given) / LARGE_CELLS
+    # the factor by which this machine's limit differs from the default
+    share = (whole_number(STREAM_FROM, "cells", "stream-from") or LARGE_CELLS) / LARGE_CELLS
+    return cells / LARGE_CELLS + size / LARGE_BYTES >= share
 
 
 def _cells_at(address: str) -> int:

@@ -14,7 +14,7 @@ import pyarrow as pa
 
 from hushtable.algorithms.base import Progress
 from hushtable.arrays import AnyArray, IntArray
-from hushtable.engines.stored import StoredTable
+from hushtable.engines.combined import StoredTable
 from hushtable.errors import OutputError
 from hushtable.io import layout
 from hushtable.io.dictionaries import value_type

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from hushtable.errors import UsageError
-from hushtable.io.grids import html_grid, text_grid
+from hushtable.io.figures import html_grid, text_grid
 from hushtable.registry import guards
 from hushtable.release.forms.base import Form, build_form
 from hushtable.release.recode import published_in

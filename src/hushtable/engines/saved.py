@@ -271,7 +271,7 @@ class Saved:
             rows = self._sorted(recoded)
             self._check_cells(problem, recoded, rows)
         verification = judge(problem, self.plan.table, recoded, self._cells(), rows if values is None else values)
-        return Made(problem.done(), partition, recoded, verification, rows, values, self.measured)
+        return Made(problem.done(), partition, recoded, verification, rows, values, measured=self.measured)
 
     def _cells(self) -> pa.Table:
         """The published table, with quasi-identifiers as the verifier reads them."""

@@ -6,8 +6,8 @@ Either every row has its group (``SolvedRows``), or equal rows were counted and 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, NoReturn
 
@@ -16,12 +16,11 @@ import pyarrow as pa
 
 from hushtable.algorithms.base import Partition, Problem
 from hushtable.arrays import AnyArray, IntArray
-from hushtable.engines.combined import Combined
+from hushtable.engines.combined import RUN_ROWS, Combined, StoredTable
 from hushtable.engines.emit import EmittedRows
 from hushtable.engines.local import kept_rows
 from hushtable.engines.release import Release
 from hushtable.engines.saved import Saved
-from hushtable.engines.stored import RUN_ROWS, StoredTable
 from hushtable.errors import UsageError
 from hushtable.io.dictionaries import to_codes
 from hushtable.io.dictionary_reader import count_neighbours, read_coded
@@ -33,7 +32,7 @@ from hushtable.release.comparison import RowComparison
 from hushtable.release.counted import CountedComparison
 from hushtable.release.judge import judge, judge_counted
 from hushtable.release.kept import keep_counted
-from hushtable.release.origin import Made, classes_of
+from hushtable.release.origin import Fresh, Made, classes_of
 from hushtable.release.original import Files, RestRanks
 from hushtable.release.plan import Plan
 from hushtable.release.reading_back import published_cells
@@ -45,7 +44,6 @@ from hushtable.table.coded_columns import QuasiColumn, SensitiveColumn
 from hushtable.table.encoded import EncodedTable
 from hushtable.table.plan import TablePlan
 from hushtable.table.ranks import dense_ranks
-from hushtable.table.reference import Reference
 from hushtable.table.stats import GroupStats
 
 
@@ -128,7 +126,8 @@ class SolvedCounts:
         columns, escaped = _looked_at(self.plan), guarded(path, self.plan)
         read, times = count_neighbours(path, columns, RUN_ROWS, unescape_formulas=escaped)
         table = _shown(read, self.plan)
-        return Tallied(self, judge_counted(self.problem, self.plan.table, table, times), table)
+        verification = judge_counted(self.problem, self.plan.table, table, times)
+        return Tallied(self.problem, self.partition, self, verification, table)
 
     def finished(self, release: Release, folder: Path) -> Release:
         """Return the release after its folder has been written; rows are read again on demand."""
@@ -160,7 +159,7 @@ def solved_counts(
 
 
 @dataclass(frozen=True)
-class Tallied:
+class Tallied(Fresh):
     """What is known about a release with counted rows while it is written.
 
     Attributes
@@ -170,28 +169,16 @@ class Tallied:
         Verification of the published rows, with equal adjacent rows counted once.
     cells : pyarrow.Table
         Those rows.
-    measured : mapping of str to float
     """
 
     solved: SolvedCounts
     verification: Verification
     cells: pa.Table
-    measured: Mapping[str, float] = field(default_factory=dict)
-
-    @property
-    def problem(self) -> Problem:
-        """The input of the algorithm."""
-        return self.solved.problem
 
     @property
     def table(self) -> EncodedTable:
         """The columns of the original; every record is a person."""
         return replace(self.problem.table, row_units=np.empty(0, dtype=np.int64))
-
-    @property
-    def reference(self) -> Reference:
-        """The whole table, with which models compare classes."""
-        return self.problem.reference
 
     @property
     def records(self) -> int:
@@ -202,15 +189,6 @@ class Tallied:
     def released(self) -> int:
         """Published records."""
         return self.verification.rows
-
-    @property
-    def notes(self) -> Mapping[str, Any]:
-        """The algorithm's notes on its result."""
-        return self.solved.partition.notes
-
-    @property
-    def summary(self) -> None:
-        """None: it is recomputed from what is known."""
 
     @property
     def made(self) -> NoReturn:
@@ -230,15 +208,6 @@ class Tallied:
             seed=plan.seed,
         )
         return CountedComparison.of_rows(every, self.solved.combined.records, every)
-
-    def drawn(self, plan: Plan, sample: int) -> None:
-        """Return nothing."""
-
-    def recall(self, name: str) -> None:
-        """Return nothing."""
-
-    def remember(self, name: str, found: Mapping[str, Any]) -> None:
-        """Store nothing."""
 
     def keep(self, private: Path, table: Callable[[], pa.Table], plan: Plan) -> dict[str, Any]:
         """Write the class and the place of every record into the companion's folder, run by run."""

@@ -29,18 +29,16 @@ import pyarrow as pa
 from hushtable._version import __version__
 from hushtable.algorithms.base import Algorithm, Problem, Progress, Recoding, quietly
 from hushtable.arrays import IntArray
-from hushtable.engines.combined import combine
+from hushtable.engines.combined import StoredTable, combine, store
 from hushtable.engines.emit import EmittedRows, Piece, parts_of
 from hushtable.engines.local import problem_from, solve
 from hushtable.engines.release import Release
 from hushtable.engines.solved import SolvedCounts, SolvedRows, guarded, solved_counts, solved_rows
-from hushtable.engines.stored import StoredTable, store
 from hushtable.errors import DataError, IncompatibleError, ParameterError, UsageError
 from hushtable.io.canonical import digest
 from hushtable.io.files import column_names
 from hushtable.io.formulas import guard_table
-from hushtable.io.layout import Repeated, Rows
-from hushtable.io.parts import write_pieces
+from hushtable.io.layout import Repeated, Rows, write_pieces
 from hushtable.io.secret import load_secret
 from hushtable.io.sources import check_unchanged, is_address, same_columns, stamps, table_sources
 from hushtable.io.urls import Source
@@ -301,6 +299,8 @@ class RunStore:
     """
 
     rows: tuple[Problem, pa.Table] | None = None
+    fits = True  # the combinations are always in memory
+    far = None  # rows can be read
 
     def __init__(self, combinations: EncodedTable, read: Callable[[], tuple[Problem, pa.Table]]) -> None:
         self.outline, self._read = combinations, read
@@ -314,15 +314,6 @@ class RunStore:
     def digest(self) -> bytes:
         """A digest of the records: the same for combinations with their weights."""
         return self.outline.digest
-
-    @property
-    def fits(self) -> bool:
-        """True: the combinations are always in memory."""
-        return True
-
-    @property
-    def far(self) -> None:
-        """None: rows can be read."""
 
     @property
     def given(self) -> EncodedTable:

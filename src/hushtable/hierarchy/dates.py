@@ -52,14 +52,10 @@ class Dates(Recipe):
 
     levels: Annotated[tuple[_Unit, ...], "periods, the shortest first"] = ("month", "quarter", "year", "decade")
 
+    of_policy = True  # the levels are defined by the policy
     name: ClassVar[str] = "dates"
     in_a_policy: ClassVar[str] = "{dates: [month, quarter, year]}"
     shorthand: ClassVar[str] = "levels"
-
-    @property
-    def of_policy(self) -> bool:
-        """Return True: the levels are defined by the policy."""
-        return True
 
     def __post_init__(self) -> None:
         super().__post_init__()

@@ -24,13 +24,9 @@ class Flat(Recipe):
     (('f', 'm'), ('*',))
     """
 
+    of_policy = True  # there are always two levels
     name: ClassVar[str] = "flat"
     in_a_policy: ClassVar[str] = "flat"
-
-    @property
-    def of_policy(self) -> bool:
-        """Return True: there are always two levels."""
-        return True
 
     def draft(self, values: pa.Array, kind: Kind, *, column: str, counts: IntArray) -> Draft:
         """Return only the values."""

@@ -57,6 +57,7 @@ class Standard(Recipe):
     classification: Annotated[_Name, "which classification"]
     others: Annotated[str | None, "group of unknown values; without it, they are an error"] = None
 
+    of_policy = True  # the levels are defined by the policy
     name: ClassVar[str] = "standard"
     in_a_policy: ClassVar[str] = "{standard: icd-10}"
     shorthand: ClassVar[str] = "classification"
@@ -64,11 +65,6 @@ class Standard(Recipe):
         "Give them a separate group, {standard: {classification: ..., others: other}}, or list "
         "missing-value markers under missing_values."
     )
-
-    @property
-    def of_policy(self) -> bool:
-        """Return True: the levels are defined by the policy."""
-        return True
 
     def __post_init__(self) -> None:
         super().__post_init__()

@@ -64,14 +64,10 @@ class Taxonomy(Recipe):
     tree: Annotated[Any, "nested mappings and lists of labels"] = None
     delimiter: Annotated[str | None, "separator of the labels in the file"] = None
 
+    of_policy = True  # the levels are defined by the policy
     name: ClassVar[str] = "taxonomy"
     in_a_policy: ClassVar[str] = "country.csv"
     shorthand: ClassVar[str] = "file"
-
-    @property
-    def of_policy(self) -> bool:
-        """Return True: the levels are defined by the policy."""
-        return True
 
     def __post_init__(self) -> None:
         super().__post_init__()

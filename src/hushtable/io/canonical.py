@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import math
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
@@ -68,3 +69,26 @@ def _plain_numbers(data: Any) -> Any:
     if isinstance(data, list | tuple):
         return [_plain_numbers(value) for value in data]
     return int(data) if isinstance(data, float) and data.is_integer() else data
+
+
+# Values as JSON-ready data.
+
+
+def plain(value: Any) -> Any:
+    """Return a value as JSON-ready data.
+
+    Examples
+    --------
+    >>> from pathlib import Path
+    >>> plain({"loss": float("nan"), "file": Path("a.csv"), "columns": ("age",)})
+    {'loss': None, 'file': 'a.csv', 'columns': ['age']}
+    """
+    if isinstance(value, Mapping):
+        return {str(k): plain(v) for k, v in value.items()}
+    if isinstance(value, list | tuple | set | frozenset):
+        return [plain(v) for v in value]
+    if isinstance(value, bool | int | str) or value is None:
+        return value
+    if isinstance(value, float):
+        return value if math.isfinite(value) else None
+    return str(value)

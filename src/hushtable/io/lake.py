@@ -6,26 +6,24 @@ bring deleted people back, so the table's own log decides which ones count.
 
 from __future__ import annotations
 
-import importlib
 import os
 import shutil
 import tempfile
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
 from urllib.parse import unquote, urlsplit
 
 import pyarrow as pa
 from pyarrow import parquet as pq
 
-from hushtable.errors import DataError, OutputError, UsageError
+from hushtable.errors import DataError, OutputError
 from hushtable.io.dictionaries import value_type
 from hushtable.io.files import column_names
 from hushtable.io.layout import Rows, write_parquet
 from hushtable.io.partitions import files_below
-from hushtable.io.sql_file import check_parent
-from hushtable.io.urls import Url
+from hushtable.io.sql_base import check_parent
+from hushtable.io.urls import Url, package_for
 
 _LOG = "_delta_log"
 
@@ -57,7 +55,7 @@ def lake_files(folder: Path) -> list[Path] | None:
 
 
 def _delta_files(folder: Path) -> list[Path]:
-    delta = _package("deltalake", "A Delta table")
+    delta = package_for("A Delta table", "deltalake", "lake")
     try:
         table = delta.DeltaTable(os.fspath(folder))
         protocol, names = table.protocol(), [field.name for field in table.schema().fields]
@@ -79,7 +77,7 @@ def _delta_files(folder: Path) -> list[Path]:
 
 
 def _iceberg_files(folder: Path) -> list[Path]:
-    package = _package("pyiceberg.table", "An Iceberg table", "pyiceberg")
+    package = package_for("An Iceberg table", "pyiceberg.table", "lake")
     try:
         table = package.StaticTable.from_metadata(os.fspath(_newest(folder / "metadata")))
         names = list(table.schema().column_names)
@@ -135,17 +133,6 @@ def _local(uri: str) -> str:
     return unquote(urlsplit(uri).path) if uri.startswith("file:") else uri
 
 
-def _package(module: str, what: str, name: str | None = None) -> Any:
-    try:
-        return importlib.import_module(module)
-    except ImportError:
-        raise UsageError(
-            f"{what} needs the package {name or module}, which is not installed.",
-            code="not-installed",
-            hint='Install it with: pip install "hushtable[lake]".',
-        ) from None
-
-
 def _unreadable(folder: Path, kind: str) -> DataError:
     return DataError(
         f"The log of the {kind} table {str(folder)!r} cannot be read.",
@@ -162,7 +149,7 @@ def check_delta_target(address: str, *, overwrite: bool) -> None:
     OutputError
         If it exists and must not be replaced, is not a Delta table, or its folder does not exist.
     """
-    _package("deltalake", "A Delta table")
+    package_for("A Delta table", "deltalake", "lake")
     path = Url.of(address).path
     check_parent(path)
     if not path.exists() or (path.is_dir() and not any(path.iterdir())):
@@ -182,7 +169,7 @@ def writing_delta(tables: Sequence[tuple[str, Rows]], *, overwrite: bool) -> Ite
     Rows stay in a temporary file until then, since a Delta commit cannot be undone. Earlier versions stay readable in
     the table's history until the table is vacuumed.
     """
-    delta = _package("deltalake", "A Delta table")
+    delta = package_for("A Delta table", "deltalake", "lake")
     staging = Path(tempfile.mkdtemp(prefix="hushtable-"))
     try:
         for number, (_, rows) in enumerate(tables):

@@ -11,6 +11,7 @@ import io
 import itertools
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
@@ -18,8 +19,10 @@ from pyarrow import parquet as pq
 
 from hushtable.arrays import IntArray
 from hushtable.errors import OutputError
-from hushtable.io.csv_write import Writer
+from hushtable.io.atomic import atomic_file
+from hushtable.io.csv_write import Writer, write_csv_header, write_csv_rows
 from hushtable.io.dictionaries import with_sorted_dictionary
+from hushtable.parallel import each
 
 GROUP_ROWS = 1 << 20
 """Number of rows in a row group; only the last one of a file has fewer."""
@@ -153,3 +156,41 @@ def _write_group(group: pa.Table | Repeated, stored: pa.Schema, writer: pq.Parqu
             code="unsupported-type",
             hint="Convert such columns to text, or write CSV.",
         ) from None
+
+
+# Writing a table piece by piece, with the same bytes as at once.
+
+
+def write_pieces(pieces: Iterable[pa.Table | Repeated], schema: pa.Schema, path: Path) -> None:
+    """Write a table from its pieces, completely or not at all.
+
+    Parameters
+    ----------
+    pieces : iterable of pyarrow.Table or Repeated
+        In order; for Parquet each is a row group (``hushtable.io.layout``).
+    schema : pyarrow.Schema
+    path : path
+        CSV unless it ends in ``.parquet``.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> table = pa.table({"a": [1, 2, 3]})
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     write_pieces([table.slice(0, 2), table.slice(2)], table.schema, Path(folder, "t.csv"))
+    ...     Path(folder, "t.csv").read_text().split()
+    ['a', '1', '2', '3']
+    """
+    with atomic_file(path) as out:
+        if path.suffix == ".parquet":
+            write_parquet(pieces, schema, out)
+            return
+        write_csv_header(schema.names, out)
+        for text in each(_text, pieces):
+            out.write(text)
+
+
+def _text(piece: pa.Table | Repeated) -> bytes:
+    out = io.BytesIO()
+    write_csv_rows(piece.rows() if isinstance(piece, Repeated) else piece, out)
+    return out.getvalue()

@@ -6,7 +6,6 @@ name and then renamed, so that nobody finds a partial one.
 
 from __future__ import annotations
 
-import importlib
 import secrets
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -16,7 +15,7 @@ import pyarrow as pa
 
 from hushtable.errors import DataError, HushtableError, OutputError, UsageError
 from hushtable.io.layout import Rows, write_parquet
-from hushtable.io.urls import Url
+from hushtable.io.urls import Url, package_for
 
 _ENDINGS = (".parquet", ".pq")
 
@@ -30,14 +29,7 @@ def _store(address: str) -> tuple[Any, str]:
             code="unknown-format",
             hint="Choose a name that ends in .parquet, or copy the file here first.",
         )
-    try:
-        fsspec = importlib.import_module("fsspec")
-    except ImportError:
-        raise UsageError(
-            f"{url.scheme}:// needs the package fsspec, which is not installed.",
-            code="not-installed",
-            hint='Install it with: pip install "hushtable[remote]".',
-        ) from None
+    fsspec = package_for(f"{url.scheme}://", "fsspec", "remote")
     try:
         store, path = fsspec.core.url_to_fs(address)
     except ImportError:

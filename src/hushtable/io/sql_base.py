@@ -2,22 +2,26 @@
 
 from __future__ import annotations
 
-import importlib
+import datetime as dt
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
-from types import ModuleType
+from pathlib import Path
 from typing import Any, ClassVar
 
 import pyarrow as pa
 
-from hushtable.errors import DataError, HushtableError, OutputError, UsageError
+from hushtable.errors import DataError, HushtableError, OutputError
+from hushtable.io.atomic import check_access
+from hushtable.io.dictionaries import value_type
 from hushtable.io.layout import Rows
 from hushtable.io.names import check_names, select_names
-from hushtable.io.sql_place import SqlPlace
-from hushtable.io.sql_text import quoted
-from hushtable.io.text import is_text
+from hushtable.io.sql_place import SqlPlace, quoted
+from hushtable.io.text import is_text, type_words
+
+_WRITTEN = 10_000
+"""Number of rows to convert to Python values at a time."""
 
 PRIMARY, FOREIGN = "PRIMARY KEY", "FOREIGN KEY"
 """Kinds of keys, as databases call them."""
@@ -122,9 +126,20 @@ class Database(ABC):
         with self.reading(place) as session, self.worded(place):
             return int(session.execute(text).fetchall()[0][0])
 
-    def answering(self, place: SqlPlace) -> AbstractContextManager[Ask]:
+    @contextmanager
+    def answering(self, place: SqlPlace) -> Iterator[Ask]:
         """Yield a function that runs several SELECTs on one snapshot, so that the database does the counting."""
-        raise NotImplementedError(f"{place.url.scheme} cannot count rows")
+        with self.reading(place) as session:
+
+            def ask(text: str) -> pa.Table:
+                with self.worded(place):
+                    return self.asked(session, text)
+
+            yield ask
+
+    def asked(self, session: Any, text: str) -> pa.Table:
+        """Return the result of a SELECT in an open session."""
+        raise NotImplementedError
 
     def same_name(self, text: str, spaces: str) -> str:
         """Return SQL for text without surrounding spaces, with composed letters (NFC)."""
@@ -138,6 +153,13 @@ class Database(ABC):
     @abstractmethod
     def exists_in(self, session: Any, place: SqlPlace) -> bool:
         """Whether an open session finds a table of that name."""
+
+    def replaces(self, session: Any, place: SqlPlace, *, overwrite: bool) -> bool:
+        """Return whether a table of that name will be replaced; raise if it must not be."""
+        found = self.exists_in(session, place)
+        if found and not overwrite:
+            raise exists_error(place)
+        return found
 
     @abstractmethod
     def check_writable(self, place: SqlPlace) -> None:
@@ -177,24 +199,6 @@ def keys_of(
     }
 
 
-def driver(name: str, what: str) -> ModuleType:
-    """Import the driver of a database.
-
-    Raises
-    ------
-    UsageError
-        With instructions for installing it.
-    """
-    try:
-        return importlib.import_module(name)
-    except ImportError:
-        raise UsageError(
-            f"{what} needs the package {name}, which is not installed.",
-            code="not-installed",
-            hint='Install it with: pip install "hushtable[sql]".',
-        ) from None
-
-
 def select_text(place: SqlPlace, names: Sequence[str], columns: Sequence[str] | None) -> str:
     """Return the SELECT for some columns of a place with known columns."""
     where = f"{str(place)!r}"
@@ -220,3 +224,122 @@ def as_text_dictionaries(batch: pa.RecordBatch) -> pa.RecordBatch:
     """Return the batch with text columns dictionary-encoded: a column of few values then takes little memory."""
     columns: list[Any] = [c.dictionary_encode() if is_text(c.type) else c for c in batch.columns]
     return pa.RecordBatch.from_arrays(columns, names=batch.schema.names)
+
+
+def moments(name: str, column: pa.Array) -> list[dt.datetime | None]:
+    """Return times as Python objects for databases; those with a zone in UTC.
+
+    Raises
+    ------
+    OutputError
+        If some are finer than a microsecond, or out of the range of years.
+    """
+    try:
+        zone = None if column.type.tz is None else "UTC"
+        found: list[dt.datetime | None] = column.cast(pa.timestamp("us", zone)).to_pylist()
+        return found
+    except (pa.ArrowException, ValueError, OverflowError):
+        pass
+    raise OutputError(
+        f"Column {name!r} has times finer than a microsecond, or before year 1 or after 9999.",
+        code="unsupported-type",
+        hint="Round them first.",
+    )
+
+
+# Databases in files: reading does not create a missing one, and a failed write does not leave an empty one.
+
+
+class FileDatabase(Database):
+    """A kind of database that is one file."""
+
+    def exists(self, place: SqlPlace) -> bool:
+        """Look up the name; a missing file has no tables."""
+        return place.path.exists() and super().exists(place)
+
+    def check_writable(self, place: SqlPlace) -> None:
+        """Check the file and its folder."""
+        check_writable_file(place.path)
+
+
+def check_file(place: SqlPlace) -> None:
+    """Refuse a missing database, which would be created empty."""
+    path = place.path
+    if path.is_file():
+        return
+    if path.is_dir():
+        raise DataError(f"{str(path)!r} is a folder, not a database.", code="no-database")
+    rooted = Path("/", path)
+    absolute = not path.is_absolute() and rooted.exists()
+    hint = f"A path from the root has four slashes: {place.url.scheme}:///{rooted}." if absolute else "Check the path."
+    raise DataError(f"There is no database {str(path)!r}.", code="no-database", hint=hint)
+
+
+def check_writable_file(path: Path) -> None:
+    """Refuse a database that cannot be written: its folder does not exist, or is read-only.
+
+    Raises
+    ------
+    OutputError
+    """
+    check_parent(path)
+    if path.exists() and not path.is_file():
+        raise OutputError(f"{str(path)!r} cannot be written: it is a folder.", hint="Choose a file name.")
+    check_access(path if path.exists() else path.parent, path)
+
+
+def check_parent(path: Path) -> None:
+    """Refuse the path of an address whose folder does not exist.
+
+    Raises
+    ------
+    OutputError
+    """
+    if path.parent.is_dir():
+        return
+    rooted = not path.is_absolute() and Path("/", path).parent.is_dir()
+    raise OutputError(
+        f"{str(path)!r} cannot be written: its folder does not exist.",
+        hint="In an address, a path from the root has four slashes." if rooted else "Create the folder first.",
+    )
+
+
+@contextmanager
+def new_file(path: Path) -> Iterator[Path]:
+    """Yield the path to write to; a new database is removed if the block fails."""
+    check_writable_file(path)
+    fresh = not path.exists()
+    try:
+        yield path
+    except BaseException:
+        if fresh:
+            for name in (path.name, f"{path.name}.wal", f"{path.name}-journal", f"{path.name}-wal", f"{path.name}-shm"):
+                path.with_name(name).unlink(missing_ok=True)
+        raise
+
+
+def failed_write(place: SqlPlace, reason: str) -> OutputError:
+    """The error of a write that was rolled back."""
+    return OutputError(
+        f"{str(place)!r} cannot be written: {reason}.",
+        code="database",
+        hint="Nothing was changed. Check the address, the disk, and whether another program uses the database.",
+    )
+
+
+def declared_type(field: pa.Field, types: Iterable[tuple[Callable[[pa.DataType], Any], str]], database: str) -> str:
+    """Return the first of a database's types whose test accepts the values of a column."""
+    kind = value_type(field.type)
+    for test, name in types:
+        if test(kind):
+            return name
+    raise OutputError(
+        f"Column {field.name!r} of type {type_words(kind)} has no type in {database}.",
+        code="unsupported-type",
+        hint="Convert it to numbers, dates or text first.",
+    )
+
+
+def batches_of(rows: Rows) -> Iterator[pa.RecordBatch]:
+    """Yield rows in batches that are converted to Python values at once."""
+    return (batch for piece in rows.pieces for batch in piece.to_batches(_WRITTEN))

@@ -18,18 +18,18 @@ from hushtable.io.dictionaries import decode
 from hushtable.io.layout import Rows
 from hushtable.io.names import check_names
 from hushtable.io.sql_base import (
-    Ask,
+    FileDatabase,
     TableKeys,
     Written,
-    driver,
-    exists_error,
+    check_file,
+    failed_write,
     keys_of,
+    new_file,
     select_text,
 )
-from hushtable.io.sql_file import FileDatabase, check_file, failed_write, new_file
-from hushtable.io.sql_place import SqlPlace
-from hushtable.io.sql_text import quoted
+from hushtable.io.sql_place import SqlPlace, quoted
 from hushtable.io.temporary import held_temporary
+from hushtable.io.urls import package_for
 
 # no query may fetch an extension from the network
 _CONFIG = {"autoinstall_known_extensions": "false"}
@@ -68,7 +68,7 @@ class DuckDatabase(FileDatabase):
 
     def errors(self) -> tuple[type[Exception], ...]:
         """Those of Arrow too, which reads the answers."""
-        return (driver("duckdb", "Reading DuckDB").Error, pa.ArrowException, RuntimeError, OSError)
+        return (package_for("Reading DuckDB", "duckdb", "sql").Error, pa.ArrowException, RuntimeError, OSError)
 
     def reason(self, error: Exception) -> str:
         """Go by the kind of error."""
@@ -112,35 +112,37 @@ class DuckDatabase(FileDatabase):
         described = session.execute(f"DESCRIBE {place.query}").fetchall()
         return check_names([row[0] for row in described], "The query's answer")
 
-    @contextmanager
-    def answering(self, place: SqlPlace) -> Iterator[Ask]:
-        """Nothing can write to a file that is open for reading."""
-        with self.reading(place) as session:
-
-            def ask(text: str) -> pa.Table:
-                with self.worded(place):
-                    return session.sql(text).to_arrow_table()
-
-            yield ask
+    def asked(self, session: Any, text: str) -> pa.Table:
+        """Return DuckDB's own table."""
+        return session.sql(text).to_arrow_table()
 
     def same_name(self, text: str, spaces: str) -> str:
         """Trim and compose with DuckDB's functions."""
         return f"nfc_normalize(trim({text}, '{spaces}'))"
 
-    def exists_in(self, session: Any, place: SqlPlace) -> bool:
+    def exists_in(self, session: Any, place: SqlPlace, kind: str = "%") -> bool:
         """Query the catalog."""
-        return _exists(session, place)
+        schema = "current_schema()" if place.schema is None else "?"
+        names = [place.table, kind] if place.schema is None else [place.table, kind, place.schema]
+        # fetched to its end, or DuckDB 2 holds the session busy
+        found = session.execute(
+            "SELECT count(*) FROM information_schema.tables WHERE lower(table_name) = lower(?) "
+            "AND table_type LIKE ? "
+            f"AND table_catalog = current_database() AND lower(table_schema) = lower({schema})",
+            names,
+        ).fetchall()
+        return bool(found[0][0])
 
     @contextmanager
     def writing(self, tables: Written, *, overwrite: bool) -> Iterator[None]:
         """Create the tables inside one transaction."""
-        duckdb = driver("duckdb", "Writing to DuckDB")
+        duckdb = package_for("Writing to DuckDB", "duckdb", "sql")
         with new_file(tables[0][0].path) as path:
             try:
                 with closing(duckdb.connect(str(path), config=_CONFIG)) as session:
                     session.execute(_QUIET)
                     session.begin()
-                    replaced = [_create(session, place, rows, overwrite) for place, rows in tables]
+                    replaced = [self._create(session, place, rows, overwrite) for place, rows in tables]
                     yield
                     session.commit()
             except duckdb.Error as error:
@@ -148,10 +150,26 @@ class DuckDatabase(FileDatabase):
             if any(replaced):
                 _rewrite(path)
 
+    def _create(self, session: Any, place: SqlPlace, rows: Rows, overwrite: bool) -> bool:
+        """Create a table and fill it; return whether it replaces another."""
+        replaced = self.replaces(session, place, overwrite=overwrite)
+        if replaced and self.exists_in(session, place, "VIEW"):
+            raise failed_write(place, "it is a view, which is not replaced")
+        names = ", ".join(quoted(name) for name in rows.schema.names)
+        command = f"CREATE OR REPLACE TABLE {place.relation()} AS"
+        for piece in chain([rows.schema.empty_table()], rows.pieces):
+            session.register(
+                "hushtable_written", pa.table([decode(c) for c in piece.columns], names=piece.column_names)
+            )
+            session.execute(f"{command} SELECT {names} FROM hushtable_written").fetchall()
+            session.unregister("hushtable_written")
+            command = f"INSERT INTO {place.relation()}"
+        return replaced
+
     @contextmanager
     def reading(self, place: SqlPlace) -> Iterator[Any]:
         """Open the file so that nothing can write to it."""
-        duckdb = driver("duckdb", "Reading DuckDB")
+        duckdb = package_for("Reading DuckDB", "duckdb", "sql")
         check_file(place)
         if place.query is not None:
             _check_one_select(place.query)
@@ -171,7 +189,7 @@ class DuckDatabase(FileDatabase):
 
 
 def _check_one_select(query: str) -> None:
-    duckdb = driver("duckdb", "Reading DuckDB")
+    duckdb = package_for("Reading DuckDB", "duckdb", "sql")
     try:
         kinds = [statement.type for statement in duckdb.extract_statements(query)]
     except duckdb.Error:
@@ -182,7 +200,7 @@ def _check_one_select(query: str) -> None:
 
 def _rewrite(path: Path) -> None:
     """Copy a database into a new file: DuckDB leaves the rows of replaced tables in the old one."""
-    duckdb = driver("duckdb", "Writing to DuckDB")
+    duckdb = package_for("Writing to DuckDB", "duckdb", "sql")
     target = path.resolve()
     try:
         with held_temporary(target, lambda folder: folder.mkdir(mode=0o700)) as folder:
@@ -202,34 +220,3 @@ def _rewrite(path: Path) -> None:
             PrivacyLeakWarning,
             stacklevel=2,
         )
-
-
-def _create(session: Any, place: SqlPlace, rows: Rows, overwrite: bool) -> bool:
-    """Create a table and fill it; return whether it replaces another."""
-    replaced = _exists(session, place)
-    if replaced:
-        if not overwrite:
-            raise exists_error(place)
-        if _exists(session, place, "VIEW"):
-            raise failed_write(place, "it is a view, which is not replaced")
-    names = ", ".join(quoted(name) for name in rows.schema.names)
-    command = f"CREATE OR REPLACE TABLE {place.relation()} AS"
-    for piece in chain([rows.schema.empty_table()], rows.pieces):
-        session.register("hushtable_written", pa.table([decode(c) for c in piece.columns], names=piece.column_names))
-        session.execute(f"{command} SELECT {names} FROM hushtable_written").fetchall()
-        session.unregister("hushtable_written")
-        command = f"INSERT INTO {place.relation()}"
-    return replaced
-
-
-def _exists(session: Any, place: SqlPlace, kind: str = "%") -> bool:
-    schema = "current_schema()" if place.schema is None else "?"
-    names = [place.table, kind] if place.schema is None else [place.table, kind, place.schema]
-    # fetched to its end, or DuckDB 2 holds the session busy
-    found = session.execute(
-        "SELECT count(*) FROM information_schema.tables WHERE lower(table_name) = lower(?) "
-        "AND table_type LIKE ? "
-        f"AND table_catalog = current_database() AND lower(table_schema) = lower({schema})",
-        names,
-    ).fetchall()
-    return bool(found[0][0])

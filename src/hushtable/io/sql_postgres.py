@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import secrets
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, closing, contextmanager
 from dataclasses import dataclass
 from typing import Any
@@ -18,23 +18,19 @@ from hushtable.io.names import check_names
 from hushtable.io.sql_base import (
     FOREIGN,
     PRIMARY,
-    Ask,
     Database,
     TableKeys,
     Written,
-    driver,
-    exists_error,
+    batches_of,
+    declared_type,
+    failed_write,
     keys_of,
+    moments,
     select_text,
 )
-from hushtable.io.sql_file import failed_write
-from hushtable.io.sql_place import SqlPlace
-from hushtable.io.sql_sqlite_types import moments
-from hushtable.io.sql_text import quoted
+from hushtable.io.sql_place import SqlPlace, quoted
 from hushtable.io.text import is_text, type_words
-
-_WRITTEN = 10_000
-"""Number of rows to convert to Python values at a time."""
+from hushtable.io.urls import package_for
 
 _NUMBERS = 1016
 """The server's number of its type bigint[]."""
@@ -50,7 +46,7 @@ class PostgresDatabase(Database):
 
     def errors(self) -> tuple[type[Exception], ...]:
         """Those of the driver."""
-        return (driver("psycopg", "PostgreSQL").Error,)
+        return (package_for("PostgreSQL", "psycopg", "sql").Error,)
 
     def reason(self, error: Exception) -> str:
         """Return the server's reason by its code: its own message can quote a row."""
@@ -112,21 +108,14 @@ class PostgresDatabase(Database):
         described = session.execute(f"SELECT * FROM {place.relation()} LIMIT 0").description
         return check_names([c.name for c in described], f"{str(place)!r}")
 
-    @contextmanager
-    def answering(self, place: SqlPlace) -> Iterator[Ask]:
-        """All results are from the same snapshot."""
-        with self.reading(place) as session:
-
-            def ask(text: str) -> pa.Table:
-                with self.worded(place):
-                    answer = session.execute(text)
-                    found = [_answered(session, text, c) for c in answer.description]
-                    rows = answer.fetchall()
-                cells = list(zip(*rows, strict=True)) if rows else [()] * len(found)
-                arrays = [read_pg_column(column, list(own)) for column, own in zip(found, cells, strict=True)]
-                return pa.table(arrays, names=[c.name for c in found])
-
-            yield ask
+    def asked(self, session: Any, text: str) -> pa.Table:
+        """Convert the server's rows."""
+        answer = session.execute(text)
+        found = [_answered(session, text, c) for c in answer.description]
+        rows = answer.fetchall()
+        cells = list(zip(*rows, strict=True)) if rows else [()] * len(found)
+        arrays = [read_pg_column(column, list(own)) for column, own in zip(found, cells, strict=True)]
+        return pa.table(arrays, names=[c.name for c in found])
 
     def same_name(self, text: str, spaces: str) -> str:
         """Trim and compose with the server's functions."""
@@ -134,7 +123,14 @@ class PostgresDatabase(Database):
 
     def exists_in(self, session: Any, place: SqlPlace) -> bool:
         """Look up the name where an unqualified table would be created."""
-        return _exists(session, place)
+        schema = "current_schema()" if place.schema is None else "%s::name"
+        names = [place.table] if place.schema is None else [place.table, place.schema]
+        found = session.execute(
+            "SELECT count(*) FROM pg_catalog.pg_class c JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace "
+            f"WHERE c.relname = %s::name AND n.nspname = {schema}",
+            names,
+        ).fetchone()
+        return bool(found[0])
 
     def check_writable(self, place: SqlPlace) -> None:
         """Check that the user may create tables in the schema, and replace an existing one."""
@@ -157,24 +153,37 @@ class PostgresDatabase(Database):
     def writing(self, tables: Written, *, overwrite: bool) -> Iterator[None]:
         """Fill tables under temporary names and rename them in the same transaction, so that locks are short."""
         first = tables[0][0]
-        psycopg = driver("psycopg", "Writing to PostgreSQL")
+        psycopg = package_for("Writing to PostgreSQL", "psycopg", "sql")
         with self._session(first, reading=False) as session:
             try:
-                made = [(place, _fill(session, place, rows, overwrite)) for place, rows in tables]
+                made = [(place, self._fill(session, place, rows, overwrite)) for place, rows in tables]
                 yield
                 for place, temporary in made:
-                    if _exists(session, place):
-                        if not overwrite:
-                            raise exists_error(place)
+                    if self.replaces(session, place, overwrite=overwrite):
                         session.execute(f"DROP TABLE {place.relation()}")
                     session.execute(f"ALTER TABLE {temporary} RENAME TO {quoted(place.table or '')}")
                 session.commit()
             except psycopg.Error as error:
                 raise failed_write(first, self.reason(error)) from None
 
+    def _fill(self, session: Any, place: SqlPlace, rows: Rows, overwrite: bool) -> str:
+        """Create a table under a temporary name and fill it."""
+        self.replaces(session, place, overwrite=overwrite)
+        temporary = quoted(f"hushtable_{secrets.token_hex(6)}")
+        if place.schema is not None:
+            temporary = f"{quoted(place.schema)}.{temporary}"
+        columns = ", ".join(f"{quoted(f.name)} {pg_type(f)}" for f in rows.schema)
+        session.execute(f"CREATE TABLE {temporary} ({columns})")
+        with session.cursor() as cursor, cursor.copy(f"COPY {temporary} FROM STDIN") as copy:
+            for batch in batches_of(rows):
+                cells = [_cells(name, decode(c)) for name, c in zip(batch.schema.names, batch.columns, strict=True)]
+                for row in zip(*cells, strict=True):
+                    copy.write_row(row)
+        return temporary
+
     @contextmanager
     def _session(self, place: SqlPlace, *, reading: bool) -> Iterator[Any]:
-        psycopg = driver("psycopg", "PostgreSQL")
+        psycopg = package_for("PostgreSQL", "psycopg", "sql")
         address = place.url
         if "connect_timeout" not in address.options:
             address = address.with_options(connect_timeout=_PATIENCE)
@@ -207,39 +216,12 @@ def _answered(session: Any, text: str, described: Any) -> PgColumn:
     return column_of(session, f"(\n{text}\n) AS {quoted('asked')}", described)
 
 
-def _fill(session: Any, place: SqlPlace, rows: Rows, overwrite: bool) -> str:
-    if _exists(session, place) and not overwrite:
-        raise exists_error(place)
-    temporary = quoted(f"hushtable_{secrets.token_hex(6)}")
-    if place.schema is not None:
-        temporary = f"{quoted(place.schema)}.{temporary}"
-    columns = ", ".join(f"{quoted(f.name)} {pg_type(f)}" for f in rows.schema)
-    session.execute(f"CREATE TABLE {temporary} ({columns})")
-    with session.cursor() as cursor, cursor.copy(f"COPY {temporary} FROM STDIN") as copy:
-        for batch in (batch for piece in rows.pieces for batch in piece.to_batches(_WRITTEN)):
-            cells = [_cells(name, decode(c)) for name, c in zip(batch.schema.names, batch.columns, strict=True)]
-            for row in zip(*cells, strict=True):
-                copy.write_row(row)
-    return temporary
-
-
 def _cells(name: str, column: pa.Array) -> list[Any]:
     if pa.types.is_timestamp(column.type):
         return moments(name, column)
     check_text(name, column)
     cells: list[Any] = column.to_pylist()
     return cells
-
-
-def _exists(session: Any, place: SqlPlace) -> bool:
-    schema = "current_schema()" if place.schema is None else "%s::name"
-    names = [place.table] if place.schema is None else [place.table, place.schema]
-    found = session.execute(
-        "SELECT count(*) FROM pg_catalog.pg_class c JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace "
-        f"WHERE c.relname = %s::name AND n.nspname = {schema}",
-        names,
-    ).fetchone()
-    return bool(found[0])
 
 
 _STATES = {
@@ -364,6 +346,16 @@ def read_pg_column(column: PgColumn, values: list[Any]) -> pa.Array:
     )
 
 
+_WRITTEN_AS: tuple[tuple[Callable[[pa.DataType], Any], str], ...] = (
+    (is_text, "text"), (pa.types.is_null, "text"), (pa.types.is_boolean, "boolean"),
+    (pa.types.is_date, "date"), (pa.types.is_time, "time"), (pa.types.is_uint64, "numeric(20, 0)"),
+    (pa.types.is_float32, "real"), (pa.types.is_float16, "real"), (pa.types.is_float64, "double precision"),
+    (lambda k: k in (pa.int8(), pa.uint8(), pa.int16()), "smallint"),
+    (lambda k: k in (pa.uint16(), pa.int32()), "integer"), (pa.types.is_integer, "bigint"),
+    (pa.types.is_binary, "bytea"), (pa.types.is_large_binary, "bytea"),
+)  # fmt: skip
+
+
 def pg_type(field: pa.Field) -> str:
     """Return the PostgreSQL type for a column.
 
@@ -375,21 +367,7 @@ def pg_type(field: pa.Field) -> str:
         return f"numeric({kind.precision}, {kind.scale})"
     if pa.types.is_timestamp(kind):
         return "timestamp" if kind.tz is None else "timestamptz"
-    for test, name in (
-        (is_text, "text"), (pa.types.is_null, "text"), (pa.types.is_boolean, "boolean"),
-        (pa.types.is_date, "date"), (pa.types.is_time, "time"), (pa.types.is_uint64, "numeric(20, 0)"),
-        (pa.types.is_float32, "real"), (pa.types.is_float16, "real"), (pa.types.is_float64, "double precision"),
-        (lambda k: k in (pa.int8(), pa.uint8(), pa.int16()), "smallint"),
-        (lambda k: k in (pa.uint16(), pa.int32()), "integer"), (pa.types.is_integer, "bigint"),
-        (pa.types.is_binary, "bytea"), (pa.types.is_large_binary, "bytea"),
-    ):  # fmt: skip
-        if test(kind):
-            return name
-    raise OutputError(
-        f"Column {field.name!r} of type {type_words(kind)} has no type in PostgreSQL.",
-        code="unsupported-type",
-        hint="Convert it to numbers, dates or text first.",
-    )
+    return declared_type(field, _WRITTEN_AS, "PostgreSQL")
 
 
 def check_text(name: str, column: pa.Array) -> None:

@@ -19,8 +19,7 @@ from hushtable.errors import DataError
 from hushtable.io.dictionaries import value_type
 from hushtable.io.sql import database_at
 from hushtable.io.sql_base import Ask, Database, no_rows
-from hushtable.io.sql_place import SqlPlace
-from hushtable.io.sql_text import quoted
+from hushtable.io.sql_place import SqlPlace, quoted
 from hushtable.io.text import is_text, type_words
 
 _ROWS = quoted("hushtable rows")

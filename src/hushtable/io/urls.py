@@ -9,12 +9,13 @@ without what follows ``?``: anyone with its signatures and tokens could read the
 
 from __future__ import annotations
 
+import importlib
 import os
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TypeAlias
+from typing import Any, TypeAlias
 from urllib.parse import quote, unquote
 
 from hushtable.errors import UsageError
@@ -219,3 +220,21 @@ def _no_tables(name: str) -> UsageError:
         code="not-a-database",
         hint=f"Databases begin with {', '.join(f'{d}://' for d in DATABASES)}. An Excel file's table is its sheet.",
     )
+
+
+def package_for(what: str, module: str, extra: str) -> Any:
+    """Import an optional package that an address needs.
+
+    Raises
+    ------
+    UsageError
+        With instructions for installing it.
+    """
+    try:
+        return importlib.import_module(module)
+    except ImportError:
+        raise UsageError(
+            f"{what} needs the package {module.partition('.')[0]}, which is not installed.",
+            code="not-installed",
+            hint=f'Install it with: pip install "hushtable[{extra}]".',
+        ) from None

@@ -18,10 +18,9 @@ from hushtable.models.base import Monotone, PrivacyModel, Stat
 from hushtable.models.compose import AllOf
 from hushtable.params import typed
 from hushtable.policy.checks import column_faults
-from hushtable.policy.columns import ColumnPolicy, Labels, OutputPolicy, StrictModel
+from hushtable.policy.columns import ColumnPolicy, Labels, OutputPolicy, StrictModel, freeze, thaw
 from hushtable.policy.faults import Fault, InvalidPolicy, Place, faults_of, without_format
 from hushtable.policy.files import is_linked, load_policy, policy_text
-from hushtable.policy.frozen import freeze, thaw
 from hushtable.policy.normalise import normalise, python_only
 from hushtable.policy.policy import Policy, WrittenPolicy
 from hushtable.registry import models

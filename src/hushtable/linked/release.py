@@ -52,7 +52,7 @@ if TYPE_CHECKING:
     from hushtable.attacks.base import AttackResult
     from hushtable.ledger.describe import Described
     from hushtable.ledger.key import LedgerKey
-    from hushtable.report.content.report import Report
+    from hushtable.report.content import Report
     from hushtable.risk.before_after import RiskSummary
 
 KIND = "linked"

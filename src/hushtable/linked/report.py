@@ -15,13 +15,23 @@ from hushtable.linked.policy import LinkedPolicy
 from hushtable.linked.release import LinkedRelease
 from hushtable.linked.risk import MEANINGS, Exposed, exposed
 from hushtable.registry import templates
-from hushtable.report.content.about import read_about
-from hushtable.report.content.base import finite
-from hushtable.report.content.privacy import Adversary, NotRun, RiskEvidence
-from hushtable.report.content.report import Facts, Handling, Provenance, Report, Rules, Usefulness
-from hushtable.report.content.utility import ColumnEvidence, Depth, MeasureEvidence
-from hushtable.report.gather.attacks import evidence_of
-from hushtable.report.gather.privacy import banded, models_found, risk_numbers, tried_out
+from hushtable.report.content import (
+    Adversary,
+    ColumnEvidence,
+    Depth,
+    Facts,
+    Handling,
+    MeasureEvidence,
+    NotRun,
+    Provenance,
+    Report,
+    RiskEvidence,
+    Rules,
+    Usefulness,
+    finite,
+    read_about,
+)
+from hushtable.report.gather.privacy import banded, evidence_of, models_found, risk_numbers, tried_out
 from hushtable.report.gather.provenance import MISSING, files_in, input_hash, report_time
 from hushtable.report.numbers import count, percent
 from hushtable.schema.columns import Missing, Role

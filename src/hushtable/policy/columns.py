@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, NoReturn
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field
 
 from hushtable.errors import PolicyError
 from hushtable.io.text import label_text
-from hushtable.policy.frozen import Frozen, freeze, thaw
 from hushtable.registry import treatments
 from hushtable.release.forms.base import build_form
 from hushtable.schema.columns import Format, Kind, Role
@@ -19,6 +18,57 @@ from hushtable.table.plan import ColumnPlan
 if TYPE_CHECKING:
     from hushtable.hierarchy.base import Hierarchy
     from hushtable.treatments.base import Treatment
+
+
+class Frozen(dict[str, Any]):
+    """A dict that refuses every change, so that a frozen policy is frozen all the way down.
+
+    Examples
+    --------
+    >>> Frozen(k=5)["k"] = 2
+    Traceback (most recent call last):
+    TypeError: a policy cannot be changed; make another one with policy.changed(...)
+    """
+
+    def _refuse(self, *args: Any, **kwargs: Any) -> NoReturn:
+        raise TypeError("a policy cannot be changed; make another one with policy.changed(...)")
+
+    __setitem__ = __delitem__ = __ior__ = _refuse
+    clear = pop = popitem = setdefault = update = _refuse
+
+    def __reduce__(self) -> tuple[type[Frozen], tuple[dict[str, Any]]]:
+        # the default way of copying and pickling a dict subclass fills it item by item
+        return Frozen, (dict(self),)
+
+
+def freeze(data: Any) -> Any:
+    """Return the data with every mapping frozen, under text keys, and every list as a tuple.
+
+    Examples
+    --------
+    >>> freeze({"a": [1, {"b": 2}]})
+    {'a': (1, {'b': 2})}
+    """
+    if isinstance(data, Mapping):
+        return Frozen({str(key): freeze(value) for key, value in data.items()})
+    if isinstance(data, list | tuple):
+        return tuple(freeze(value) for value in data)
+    return data
+
+
+def thaw(data: Any) -> Any:
+    """Return the data as plain dicts and lists, ready for YAML and JSON.
+
+    Examples
+    --------
+    >>> thaw(freeze({"a": [1, {"b": 2}]}))
+    {'a': [1, {'b': 2}]}
+    """
+    if isinstance(data, Mapping):
+        return {key: thaw(value) for key, value in data.items()}
+    if isinstance(data, list | tuple):
+        return [thaw(value) for value in data]
+    return data
 
 
 class StrictModel(BaseModel):

@@ -9,9 +9,8 @@ from typing import Any
 from hushtable.errors import HushtableError, UsageError, did_you_mean
 from hushtable.io.text import label_text
 from hushtable.params import Parametrised
-from hushtable.policy.columns import ColumnPolicy
+from hushtable.policy.columns import ColumnPolicy, freeze, thaw
 from hushtable.policy.faults import Fault, Place
-from hushtable.policy.frozen import freeze, thaw
 from hushtable.registry import Registry, algorithms, forms, guards, models, treatments
 from hushtable.release.forms.base import DEFAULT_FORM
 from hushtable.schema.columns import Role

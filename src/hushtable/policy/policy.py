@@ -24,14 +24,16 @@ from hushtable.policy.columns import (
     BackgroundPolicy,
     ColumnPolicy,
     EnginePolicy,
+    Frozen,
     Labels,
     LedgerFile,
     LedgerPolicy,
     OutputPolicy,
     StrictModel,
+    freeze,
+    thaw,
 )
 from hushtable.policy.faults import Fault, InvalidPolicy, Place, faults_of, without_format
-from hushtable.policy.frozen import Frozen, freeze, thaw
 from hushtable.policy.normalise import SUGAR, normalise, python_only
 from hushtable.policy.text import read_yaml, write_yaml
 from hushtable.registry import algorithms, guards, models

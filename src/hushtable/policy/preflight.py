@@ -6,7 +6,7 @@ A run stops at the first problem; this continues as far as it can, so that a use
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -92,6 +92,12 @@ class Preflight:
     def ok(self) -> bool:
         """Whether a run can start."""
         return not self.problems
+
+    def as_dict(self) -> dict[str, Any]:
+        """JSON-ready data."""
+        found = asdict(self)
+        listed = {name: found[name] for name in ("problems", "rows", "columns", "lattice", "models")}
+        return {"ok": self.ok, **listed, "warnings": found["cautions"]}
 
 
 def check_table(table: pa.Table, policy: Policy) -> Preflight:

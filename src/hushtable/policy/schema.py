@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from hushtable.io.versions import FORMATS
 from hushtable.params import Parametrised
-from hushtable.policy.frozen import thaw
+from hushtable.policy.columns import thaw
 from hushtable.registry import algorithms, forms, guards, hierarchies, models, treatments
 
 if TYPE_CHECKING:

@@ -20,9 +20,9 @@ from hushtable.io.text import is_text
 from hushtable.models.compose import AllOf
 from hushtable.schema.columns import Format, Kind, Role
 from hushtable.schema.formats import fitting_formats, format_question, has_times
+from hushtable.schema.infer import MANY
 from hushtable.schema.parse import standard
 from hushtable.schema.prepare import check_type, prepare
-from hushtable.schema.shortlist import MANY
 from hushtable.schema.subsets import count_alone, regroup, unique_rows
 from hushtable.table.plan import TablePlan
 

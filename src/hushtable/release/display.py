@@ -6,7 +6,7 @@ import html
 from typing import TYPE_CHECKING
 
 from hushtable.errors import counted
-from hushtable.io.grids import html_grid
+from hushtable.io.figures import html_grid
 from hushtable.release.verify import needed_and_achieved
 
 if TYPE_CHECKING:

@@ -111,8 +111,8 @@ class Origin(Protocol):
 
 
 @dataclass(frozen=True)
-class Made:
-    """How a release was made, row by row, for those who have the original.
+class Fresh:
+    """What is known about every new release: the input and the result of its algorithm, and nothing stored.
 
     Attributes
     ----------
@@ -120,6 +120,44 @@ class Made:
         The input of the algorithm.
     partition : Partition
         Result of the algorithm.
+    measured : mapping of str to float
+        Measures that are already known.
+    """
+
+    problem: Problem
+    partition: Partition
+    measured: Mapping[str, float] = field(default_factory=dict, kw_only=True)
+
+    @property
+    def summary(self) -> None:
+        """Nothing: it is recomputed from what is known."""
+
+    @property
+    def reference(self) -> Reference:
+        """The whole table, with which models compare classes."""
+        return self.problem.reference
+
+    @property
+    def notes(self) -> Mapping[str, Any]:
+        """The algorithm's notes on its result."""
+        return self.partition.notes
+
+    def drawn(self, plan: Plan, sample: int) -> Any:
+        """Return nothing: all rows are used."""
+
+    def recall(self, name: str) -> None:
+        """Return nothing: a new release has no stored results."""
+
+    def remember(self, name: str, found: Mapping[str, Any]) -> None:
+        """Store nothing."""
+
+
+@dataclass(frozen=True)
+class Made(Fresh):
+    """How a release was made, row by row, for those who have the original.
+
+    Attributes
+    ----------
     recoded : Recoded
         The published cells of every class, and the class of every record.
     verification : Verification
@@ -127,21 +165,12 @@ class Made:
         The source row of each published row; negative for counterfeits. It links rows to people.
     value_rows : integer array, optional
         The source row of each published row's sensitive values, if these are separate from their people.
-    measured : mapping of str to float
-        Measures that are already known.
     """
 
-    problem: Problem
-    partition: Partition
     recoded: Recoded
     verification: Verification
     source_rows: AnyArray
     value_rows: IntArray | None = None
-    measured: Mapping[str, float] = field(default_factory=dict)
-
-    @property
-    def summary(self) -> None:
-        """Nothing: it is recomputed from what is known."""
 
     @property
     def made(self) -> Made:
@@ -154,11 +183,6 @@ class Made:
         return self.problem.table
 
     @property
-    def reference(self) -> Reference:
-        """The whole table, with which models compare classes."""
-        return self.problem.reference
-
-    @property
     def records(self) -> int:
         """Records of the original."""
         return self.problem.table.n_sample
@@ -167,11 +191,6 @@ class Made:
     def released(self) -> int:
         """Published records, without counterfeits."""
         return int(np.count_nonzero(self.source_rows >= 0))
-
-    @property
-    def notes(self) -> Mapping[str, Any]:
-        """The algorithm's notes on its result."""
-        return self.partition.notes
 
     def comparison(self, plan: Plan) -> RowComparison:
         """Return the release compared with its original, row by row."""
@@ -212,15 +231,6 @@ class Made:
         """Recompute the classes from the published cells and judge them again."""
         rows = self.source_rows if self.value_rows is None else self.value_rows
         return judge(self.problem, plan.table, self.recoded, table(), np.asarray(rows))
-
-    def drawn(self, plan: Plan, sample: int) -> None:
-        """Return nothing: all rows are in memory."""
-
-    def recall(self, name: str) -> None:
-        """Return nothing: a new release has no stored results."""
-
-    def remember(self, name: str, found: Mapping[str, Any]) -> None:
-        """Store nothing."""
 
     def keep(self, private: Path, table: Callable[[], pa.Table], plan: Plan) -> dict[str, Any]:
         """Write what later examinations need into the companion's folder; return the rest, for its JSON."""

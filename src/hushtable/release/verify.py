@@ -200,7 +200,7 @@ class Verification:
         return "\n".join([heading, *(f"  {e.sentence()}" for e in self.evidence)])
 
     def _repr_html_(self) -> str:
-        from hushtable.io.grids import html_grid
+        from hushtable.io.figures import html_grid
 
         heading = repr(self).splitlines()[0]
         rows = [[e.model, *reversed(needed_and_achieved(e.as_dict())), "holds" if e.ok else "violated"]

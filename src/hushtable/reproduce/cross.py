@@ -32,9 +32,8 @@ from hushtable.models.base import Stat
 from hushtable.policy.policy import Policy
 from hushtable.report.charts.bars import bar_chart
 from hushtable.report.charts.frame import Heading
-from hushtable.report.html import Child, Markup, document, join, tag
-from hushtable.report.page.parts import bullets, table
-from hushtable.report.page.style import STYLE
+from hushtable.report.html import Child, Markup, bullets, document, join, table, tag
+from hushtable.report.page.look import STYLE
 
 QUASI = ("age", "sex", "race", "marital-status", "education")
 """The quasi-identifiers of every cell."""

@@ -29,11 +29,9 @@ from hushtable.io.atomic import atomic_write_text
 from hushtable.io.figures import number
 from hushtable.parallel import THREADS, threads
 from hushtable.report.charts.frame import Heading
-from hushtable.report.charts.lines import Curve, line_chart
-from hushtable.report.charts.squares import square_chart
+from hushtable.report.charts.lines import Curve, line_chart, square_chart
 from hushtable.report.html import Markup, document, join, tag
-from hushtable.report.page.look import LINES
-from hushtable.report.page.style import STYLE
+from hushtable.report.page.look import LINES, STYLE
 from hushtable.reproduce.items import VERDICTS, Cell, Item, Lines, PaperReading, Picture, Row, Squares, Table, Value
 
 COLUMNS = ("item", "experiment", "setting", "published", "ours")

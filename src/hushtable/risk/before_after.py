@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from hushtable.errors import ParameterError, did_you_mean
-from hushtable.io.grids import html_grid, text_grid
+from hushtable.io.figures import html_grid, text_grid
 from hushtable.io.plots import bars
 from hushtable.registry import risks
 from hushtable.release.exposure import Exposure

@@ -8,9 +8,7 @@ import pyarrow.compute as pc
 from hushtable.io.dictionaries import encode, value_type
 from hushtable.io.text import is_text
 from hushtable.schema.columns import Format
-from hushtable.schema.dates import readable_dates
-from hushtable.schema.numbers import THOUSANDS, plain_numbers
-from hushtable.schema.parse import standard
+from hushtable.schema.parse import THOUSANDS, plain_numbers, readable_dates, standard
 
 MIXED_DATES = "dates that no single format reads, so they count as labels: rewrite them, for example as 1999-12-31"
 """The remark about a column of ``mixed_dates``."""

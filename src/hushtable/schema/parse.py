@@ -4,32 +4,264 @@ from __future__ import annotations
 
 from collections import Counter
 
+import numpy as np
+import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from hushtable.arrays import BoolArray
 from hushtable.errors import DataError, counted
-from hushtable.io.text import is_text, to_labels, type_words
+from hushtable.io.formulas import PLAIN_NUMBER
+from hushtable.io.inferred import mixed_sizes
+from hushtable.io.text import EXACT, is_text, to_labels, type_words
 from hushtable.schema.columns import Format, Kind
-from hushtable.schema.dates import (
-    DAY_FIRST,
-    in_calendar,
-    iso_dates,
-    numeric_dates,
-    parse_dates,
-    readable_dates,
-    timestamps_to_dates,
-)
-from hushtable.schema.numbers import (
-    INFINITY,
-    LEADING_ZERO,
-    check_finite,
-    comma_numbers,
-    parse_numbers,
-    plain_numbers,
-    too_large,
-    whole,
-    without_thousands,
-)
+
+# Dates.
+
+_TIME = r"([T ]\d{2}:\d{2}(:\d{2}([.,]\d+)?)?\s?(Z|[+-]\d{2}(:?\d{2})?)?)?$"
+_ISO = rf"^\d{{4}}-\d{{2}}-\d{{2}}{_TIME}"
+_OTHERS = ((r"^(\d{1,2})\.(\d{1,2})\.(\d{4})", r"\3-0\2-0\1"), (r"^(\d{4})[/.](\d{1,2})[/.](\d{1,2})", r"\1-0\2-0\3"))
+DAY_FIRST = r"^\d{1,2}[/.-]\d{1,2}[/.-](\d{4}|\d{2})\b|^\d{4}[/.]\d{1,2}[/.]\d{1,2}\b"
+_DAYS = np.array([31, 29, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31])
+_FIRST_DAY, _END_DAY = -719_162, 2_932_897  # the days of 0001-01-01 and of 10000-01-01
+_TICKS = {"s": 86_400, "ms": 86_400_000, "us": 86_400_000_000, "ns": 86_400_000_000_000}
+
+
+def iso_dates(text: pa.Array) -> BoolArray:
+    """Return which (trimmed) texts are ISO dates that exist in the calendar; null counts as one.
+
+    Examples
+    --------
+    >>> iso_dates(pa.array(["1850-01-31", "2023-02-29", "2020-01-01T10:00:00+02:00", "1/2/2020", None])).tolist()
+    [True, False, True, False, True]
+    """
+    shaped = pc.fill_null(pc.match_substring_regex(text, _ISO), True).to_numpy(zero_copy_only=False)
+    safe = pc.if_else(pa.array(shaped), pc.fill_null(text, "2000-01-01"), "2000-01-01")
+    year, month, day = (_field(safe, start, stop) for start, stop in ((0, 4), (5, 7), (8, 10)))
+    in_year = (year >= 1) & (month >= 1) & (month <= 12)
+    leap = ((year % 4 == 0) & (year % 100 != 0)) | (year % 400 == 0)
+    last = _DAYS[np.clip(month, 1, 12) - 1] - ((month == 2) & ~leap)
+    exists: BoolArray = shaped & in_year & (day >= 1) & (day <= last)
+    return exists
+
+
+def readable_dates(text: pa.Array) -> BoolArray:
+    """Return which (trimmed) texts are unambiguous dates that exist; null counts as one.
+
+    Examples
+    --------
+    >>> readable_dates(pa.array(["1999-12-31", "31.12.1999", "31.2.1999", "1999/12/31 10:00", "31/12/1999"])).tolist()
+    [True, True, False, True, False]
+    """
+    return iso_dates(_as_iso(text))
+
+
+def numeric_dates(text: pa.Array, day_first: bool) -> pa.Array:
+    """Turn dates such as 04/22/1906 into ISO dates; other texts stay unchanged.
+
+    Examples
+    --------
+    >>> numeric_dates(pa.array(["1/2/1999", "31.12.1999 08:30"]), day_first=True).to_pylist()
+    ['1999-02-01', '1999-12-31 08:30']
+    """
+    return _turned(text, r"^(\d{1,2})[/.-](\d{1,2})[/.-](\d{4})", r"\3-0\2-0\1" if day_first else r"\3-0\1-0\2")
+
+
+def _turned(text: pa.Array, pattern: str, order: str) -> pa.Array:
+    turned = pc.replace_substring_regex(text, pattern, order)
+    # two digits each, whether they were written with a zero or without
+    padded = pc.replace_substring_regex(turned, r"^(\d{4})-0?(\d{2})-0?(\d{2})", r"\1-\2-\3")
+    return pc.if_else(pc.match_substring_regex(text, pattern), padded, text)
+
+
+def _as_iso(text: pa.Array) -> pa.Array:
+    for pattern, order in _OTHERS:
+        text = _turned(text, pattern, order)
+    return text
+
+
+def _field(text: pa.Array, start: int, stop: int) -> npt.NDArray[np.int64]:
+    return np.asarray(pc.cast(pc.utf8_slice_codeunits(text, start, stop), pa.int64()))
+
+
+def parse_dates(text: pa.Array) -> pa.Array:
+    """Read dates (all must pass ``readable_dates``) as date32; null stays null.
+
+    Examples
+    --------
+    >>> parse_dates(pa.array(["31.1.1850", "2020-01-01 23:59-08:00", None])).to_pylist()
+    [datetime.date(1850, 1, 31), datetime.date(2020, 1, 1), None]
+    """
+    return pc.cast(pc.utf8_slice_codeunits(_as_iso(text), 0, 10), pa.date32())
+
+
+def in_calendar(values: pa.Array) -> bool:
+    """Whether all timestamps or dates are in the years 1 to 9999, which texts can express.
+
+    Examples
+    --------
+    >>> in_calendar(pa.array([0, 2**40], pa.timestamp("us"))), in_calendar(pa.array([2**40], pa.timestamp("s")))
+    (True, False)
+    """
+    ticks = 1 if pa.types.is_date32(values.type) else _TICKS[getattr(values.type, "unit", "ms")]
+    numbers = values.cast(pa.int32() if ticks == 1 else pa.int64())
+    low, high = pc.min_max(numbers).as_py().values()
+    return low is None or (_FIRST_DAY * ticks <= low and high < _END_DAY * ticks)
+
+
+def timestamps_to_dates(values: pa.Array) -> pa.Array:
+    """Return the calendar dates of timestamps or dates, in their own time zone.
+
+    Examples
+    --------
+    >>> import datetime as dt
+    >>> noon = pa.array([dt.datetime(2020, 1, 1, 20)], pa.timestamp("us", "UTC"))
+    >>> timestamps_to_dates(noon.cast(pa.timestamp("us", "Asia/Tokyo"))).to_pylist()
+    [datetime.date(2020, 1, 2)]
+    """
+    if pa.types.is_timestamp(values.type):
+        values = pc.local_timestamp(values) if values.type.tz else values
+    # not safe: the time of day is lost
+    return pc.cast(values, pa.date32(), safe=False)
+
+
+INFINITY = r"(?i)^[+-]?inf(inity)?$"
+LEADING_ZERO = r"^[+-]?0\d"
+THOUSANDS = r"^[+-]?\d{1,3}(,\d{3})+(\.\d+)?$"
+_GROUPS = r"[.' \x{00a0}\x{202f}]"
+_COMMA = rf"^[+-]?(\d{{1,3}}({_GROUPS}\d{{3}})+,\d+|0,\d+|\d+,(\d{{1,2}}|\d{{4,}}))$"
+
+
+def plain_numbers(text: pa.Array) -> pa.Array:
+    """Return which (trimmed) texts are plain numbers.
+
+    Examples
+    --------
+    >>> plain_numbers(pa.array(["-1.5e3", "1,000", "5%", ".5"])).to_pylist()
+    [True, False, False, True]
+    """
+    return pc.match_substring_regex(text, PLAIN_NUMBER)
+
+
+def comma_numbers(text: pa.Array) -> pa.Array:
+    """Return which (trimmed) texts are numbers with a comma that cannot be a thousands separator.
+
+    Examples
+    --------
+    >>> comma_numbers(pa.array(["172,5", "17.736,93", "0,125", "1,234", "1.5"])).to_pylist()
+    [True, True, True, False, False]
+    """
+    return pc.match_substring_regex(text, _COMMA)
+
+
+def without_thousands(text: pa.Array) -> pa.Array:
+    """Remove the commas between thousands from (trimmed) numbers; other texts stay unchanged.
+
+    Examples
+    --------
+    >>> without_thousands(pa.array(["1,234.56", "12,34"])).to_pylist()
+    ['1234.56', '12,34']
+    """
+    return pc.if_else(pc.match_substring_regex(text, THOUSANDS), pc.replace_substring(text, ",", ""), text)
+
+
+def parse_numbers(text: pa.Array, name: str) -> pa.Array:
+    """Read plain numbers and those with a decimal comma: int64 if all are whole, otherwise float64; null stays null.
+
+    Whole numbers stay exact up to 64 bits. A mix of fractions and whole numbers beyond 2**53, which floats cannot
+    distinguish, is an error.
+
+    Examples
+    --------
+    >>> parse_numbers(pa.array(["007", "+2", "9007199254740993"]), "n").to_pylist()
+    [7, 2, 9007199254740993]
+    >>> parse_numbers(pa.array(["1", "2.50"]), "n").to_pylist()
+    [1.0, 2.5]
+    >>> parse_numbers(pa.array(["1", "17.736,93"]), "n").to_pylist()
+    [1.0, 17736.93]
+    """
+    text = _with_point(text, name)
+    unsigned = pc.replace_substring_regex(text, r"^\+", "")
+    digits = pc.match_substring_regex(unsigned, r"^-?\d+$")
+    integers = pc.if_else(digits, unsigned, pa.scalar(None, pa.string()))
+    exact = _to_int64(integers, name)
+    if pc.all(digits).as_py() is not False:
+        return exact
+    values = pc.cast(unsigned, pa.float64())
+    check_finite(values, name)
+    if pc.any(pc.greater_equal(pc.abs(pc.cast(values.filter(digits), pa.float64())), float(EXACT))).as_py():
+        raise mixed_sizes(name)
+    return whole(values)
+
+
+def _with_point(text: pa.Array, name: str) -> pa.Array:
+    comma = pc.fill_null(comma_numbers(text), False)
+    if not pc.any(comma).as_py():
+        return text
+    if pc.any(pc.match_substring(text.filter(pc.invert(comma)), ".")).as_py():
+        raise DataError(
+            f"Column {name!r} has numbers with decimal commas and others with points that may separate thousands.",
+            code="not-numeric",
+            hint="Write all of them with a decimal point and without thousands separators, or set kind: nominal.",
+        )
+    pointed = pc.replace_substring(pc.replace_substring_regex(text, _GROUPS, ""), ",", ".")
+    return pc.if_else(comma, pointed, text)
+
+
+def _to_int64(digits: pa.Array, name: str) -> pa.Array:
+    try:
+        return pc.cast(digits, pa.int64())
+    except pa.ArrowInvalid:
+        pass
+    raise too_large(name)
+
+
+def too_large(name: str) -> DataError:
+    """The error for whole numbers beyond 64 bits."""
+    return DataError(
+        f"Column {name!r} has whole numbers beyond 64 bits.",
+        code="number-too-large",
+        hint="Set kind: nominal if they are codes rather than quantities.",
+    )
+
+
+def check_finite(values: pa.Array, name: str) -> None:
+    """Raise if a number is infinite.
+
+    Examples
+    --------
+    >>> check_finite(pa.array([1.0, float("inf")]), "income")
+    Traceback (most recent call last):
+    hushtable.errors.DataError: Column 'income' has infinite numbers (1 distinct). Replace them with ...
+    """
+    infinite = pc.sum(pc.is_inf(values)).as_py() or 0
+    if infinite:
+        raise DataError(
+            f"Column {name!r} has infinite numbers ({infinite} distinct).",
+            code="infinite",
+            hint="Replace them with numbers, or leave the cells empty.",
+        )
+
+
+def whole(values: pa.Array) -> pa.Array:
+    """Return finite floats as int64 if all of them are whole and below 2**53, otherwise as float64 without ``-0.0``.
+
+    The type then depends only on the values: a file, a pandas column with missing values and a polars column agree.
+
+    Examples
+    --------
+    >>> whole(pa.array([1.0, None, -0.0])).to_pylist(), whole(pa.array([1.0, 0.5])).to_pylist()
+    ([1, None, 0], [1.0, 0.5])
+    """
+    missing = pc.is_null(values).to_numpy(zero_copy_only=False)
+    numbers: npt.NDArray[np.float64] = np.where(missing, 0.0, values.to_numpy(zero_copy_only=False)) + 0.0
+    if np.all((numbers == np.floor(numbers)) & (np.abs(numbers) < EXACT)):
+        return pa.array(numbers.astype(np.int64), mask=missing)
+    return pa.array(numbers, mask=missing)
+
+
+# The kind of a column, and its values in the type of that kind.
+
 
 _FIRST = 100
 

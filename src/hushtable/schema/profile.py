@@ -15,16 +15,15 @@ import pyarrow.compute as pc
 
 from hushtable.arrays import IntArray
 from hushtable.errors import DataError, counted
-from hushtable.io.grids import html_grid, text_grid
+from hushtable.io.figures import html_grid, text_grid
 from hushtable.io.plots import bars
 from hushtable.schema.columns import Format, Kind, Role
 from hushtable.schema.formats import MIXED_DATES, fitting_formats, format_question, has_times, mixed_dates
 from hushtable.schema.hierarchies import DATES, suggest_hierarchy
 from hushtable.schema.hints import DIRECT, is_person_key, name_hint
-from hushtable.schema.infer import ColumnFacts, suggest_role
+from hushtable.schema.infer import ColumnFacts, shortlisted, suggest_role
 from hushtable.schema.parse import MARKERS
 from hushtable.schema.prepare import Prepared, prepare
-from hushtable.schema.shortlist import shortlisted
 from hushtable.schema.subsets import count_duplicates, unique_shares
 
 if TYPE_CHECKING:

@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from hushtable.comparison.grid import Grid
-from hushtable.comparison.outcomes import Outcomes
-from hushtable.comparison.suggest import Suggestion
+from hushtable.comparison.outcomes import Outcomes, Suggestion
+from hushtable.comparison.spec import Grid
 from hushtable.errors import UsageError
 from hushtable.policy.policy import Policy
 from hushtable.studio.projects import Project

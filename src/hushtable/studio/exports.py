@@ -14,8 +14,7 @@ from hushtable.hierarchy.base import Hierarchy
 from hushtable.io.atomic import reported
 from hushtable.linked.policy import LinkedPolicy
 from hushtable.release.recode import forms_shown
-from hushtable.studio.policies import linked_files
-from hushtable.studio.runs import Run
+from hushtable.studio.projects import Run, linked_files
 
 _PIECE = 1 << 18
 _MADE = ("repeat.py", "microdata.zip")

@@ -1,4 +1,4 @@
-"""Projects: each has a folder with the data, the policy and the runs.
+"""Projects: each has a folder with the data, the policy and the runs, in the folder of the studio.
 
 The policy file holds all of the user's choices.
 """
@@ -7,20 +7,114 @@ from __future__ import annotations
 
 import hashlib
 import json
+import os
 import re
 import secrets
 import shutil
+import sqlite3
 import threading
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from hushtable.errors import UsageError
+from hushtable.errors import PolicyError, UsageError
 from hushtable.io.atomic import atomic_write_text
+from hushtable.linked.policy import LinkedPolicy
+from hushtable.policy.policy import Policy
 from hushtable.policy.text import read_yaml, write_yaml
-from hushtable.studio.home import inside
+
+HOME = "HUSHTABLE_STUDIO"
+"""Environment variable that names another folder."""
+
+_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._ -]{0,99}")
+
+
+def default_home() -> Path:
+    """Return the studio's folder: ``$HUSHTABLE_STUDIO``, or the user's data folder."""
+    given = os.environ.get(HOME)
+    if given:
+        return Path(given).expanduser()
+    data = os.environ.get("XDG_DATA_HOME") or "~/.local/share"
+    return Path(data).expanduser() / "hushtable" / "studio"
+
+
+def safe_name(name: str) -> str:
+    r"""Return a file name that came from outside, if it needs no quoting anywhere.
+
+    Examples
+    --------
+    >>> safe_name("patients.csv")
+    'patients.csv'
+    >>> safe_name("../secret.csv")
+    Traceback (most recent call last):
+    hushtable.errors.UsageError: This is not a plain file name. Use letters, digits, dots, hyphens and underscores.
+    """
+    if not _NAME.fullmatch(name) or ".." in name or name != name.strip() or name.endswith("."):
+        raise UsageError(
+            "This is not a plain file name.",
+            code="file-name",
+            hint="Use letters, digits, dots, hyphens and underscores.",
+        )
+    return name
+
+
+def inside(folder: Path, name: str | os.PathLike[str]) -> Path:
+    """Return the path of a file below a folder, with links resolved; refuse every other location.
+
+    Examples
+    --------
+    >>> inside(Path("/studio/p1"), "../p2/data.csv")
+    Traceback (most recent call last):
+    hushtable.errors.UsageError: The file is outside the project's folder. Upload it to the project first.
+    """
+    base = folder.resolve()
+    try:
+        path = (base / name).resolve()
+    except (OSError, ValueError):
+        path = base.parent
+    if path != base and base not in path.parents:
+        raise UsageError(
+            "The file is outside the project's folder.",
+            code="outside",
+            hint="Upload it to the project first.",
+        )
+    return path
+
+
+class Claim:
+    """One studio per folder: a lock that ends with the process that holds it.
+
+    Parameters
+    ----------
+    home : Path
+        Created if it does not exist, readable by its owner only.
+
+    Raises
+    ------
+    UsageError
+        If another studio has the folder open.
+    """
+
+    def __init__(self, home: Path) -> None:
+        home.mkdir(parents=True, exist_ok=True)
+        home.chmod(0o700)
+        self._lock = sqlite3.connect(home / "lock.sqlite", timeout=0.5, isolation_level=None, check_same_thread=False)
+        try:
+            self._lock.execute("BEGIN EXCLUSIVE")
+        except sqlite3.OperationalError:
+            self._lock.close()
+            raise UsageError(
+                f"Another studio has {str(home)!r} open.",
+                code="claimed",
+                hint=f"Use that one, stop it, or set {HOME} to another folder.",
+            ) from None
+
+    def release(self) -> None:
+        """Release the folder."""
+        self._lock.close()
+
 
 _ID = re.compile(r"[0-9a-f]{12}")
 _LONGEST = 80
@@ -246,3 +340,147 @@ def check_title(name: str) -> str:
     if not 1 <= len(title) <= _LONGEST:
         raise UsageError(f"A project's name has 1 to {_LONGEST} characters.", code="name", hint="Choose another name.")
     return title
+
+
+# A project's policy as an object, with every file that it names among those uploaded to the project.
+
+
+def policy_of(project: Project, document: Mapping[str, Any] | None = None) -> Policy | Any:
+    """Return the project's policy, or another one for its data; for linked tables, a ``LinkedPolicy``.
+
+    Raises
+    ------
+    PolicyError
+        With every fault, or if it names a file that was not uploaded to the project.
+    """
+    given = project.document() if document is None else document
+    if project.linked:
+        return confined_linked(project, LinkedPolicy(**given))
+    return confined(project, Policy(**given))
+
+
+def confined_linked(project: Project, policy: LinkedPolicy, base: Path | None = None) -> LinkedPolicy:
+    """Return a policy of linked tables that looks for its files only among the project's own, or in a folder."""
+    base = base or project.folder / "files"
+    policy = policy.based_in(base)
+    _check_files(inside(base, file) for file in linked_files(policy))
+    return policy
+
+
+def linked_files(policy: LinkedPolicy) -> list[str]:
+    """Return the files that a policy of linked tables names."""
+    plans = map(policy.table_plan, policy.tables)
+    return _named(column.hierarchy for plan in plans for column in plan.columns)
+
+
+def _named(hierarchies: Iterable[Any]) -> list[str]:
+    return [str(file) for hierarchy in hierarchies if (file := getattr(hierarchy, "file", None))]
+
+
+def _check_files(paths: Iterable[Path]) -> None:
+    for path in paths:
+        if not path.is_file():
+            raise PolicyError(
+                f"The policy names the file {path.name!r}, which the project does not have.",
+                code="no-file",
+                hint="Upload it on the Hierarchies page; for linked tables, put it into the ZIP file.",
+            )
+
+
+def confined(project: Project, policy: Policy) -> Policy:
+    """Return the policy, which looks for its files only among those uploaded to the project.
+
+    A ledger is refused: no project has one, and a missing ledger counts as empty, so that the release would not be
+    compared with earlier ones.
+    """
+    if policy.ledger is not None:
+        raise PolicyError(
+            "The policy names a ledger, which the studio does not support.",
+            code="ledger",
+            hint="Use 'hushtable run' with the ledger, or remove it from the policy.",
+        )
+    policy = policy.based_in(project.folder)
+    columns = policy.table_plan().columns
+    named = [policy.population] if policy.population else []
+    named += [policy.background.file] if policy.background else []
+    named += [key for c in columns for t in c.treatments if (key := getattr(t, "key", None))]
+    named += _named(c.hierarchy for c in columns)
+    _check_files(map(project.file, named))
+    return policy
+
+
+# Runs: each has a folder in the project, with the release and the data that the pages show.
+
+
+@dataclass(frozen=True)
+class Run:
+    """A finished run.
+
+    Attributes
+    ----------
+    project : Project
+    number : int
+    """
+
+    project: Project
+    number: int
+
+    @property
+    def folder(self) -> Path:
+        """Folder of the run."""
+        return self.project.folder / "runs" / f"{self.number:04d}"
+
+    @property
+    def release(self) -> Path:
+        """Folder with the published table, its policy and ``release.json``; its companion is next to it."""
+        return self.folder / "release"
+
+    @property
+    def facts(self) -> dict[str, Any]:
+        """Settings and results of the run."""
+        found: dict[str, Any] = json.loads((self.folder / "run.json").read_text(encoding="utf-8"))
+        return found
+
+    @property
+    def policy(self) -> Policy | Any:
+        """The policy of the run; for linked tables, a ``LinkedPolicy``."""
+        text = (self.folder / "policy.yaml").read_text(encoding="utf-8")
+        if self.project.linked:
+            return confined_linked(self.project, LinkedPolicy.from_yaml(text))
+        return confined(self.project, Policy.from_yaml(text))
+
+    def json(self, name: str) -> Any:
+        """Return findings about the run, or None if there are none."""
+        path = self.folder / f"{name}.json"
+        return json.loads(path.read_text(encoding="utf-8")) if path.is_file() else None
+
+    def keep(self, name: str, found: Any) -> None:
+        """Store findings about the run."""
+        atomic_write_text(self.folder / f"{name}.json", json.dumps(found, allow_nan=False))
+
+    def delete(self) -> None:
+        """Delete the run."""
+        gone = self.folder.with_name(f".{self.folder.name}.deleted")
+        self.folder.rename(gone)
+        shutil.rmtree(gone)
+
+
+def runs_of(project: Project) -> list[Run]:
+    """Return the runs of a project, oldest first."""
+    numbers = (int(p.parent.name) for p in (project.folder / "runs").glob("[0-9]*/run.json"))
+    return [Run(project, number) for number in sorted(numbers)]
+
+
+def run_of(project: Project, number: int) -> Run:
+    """Return one run."""
+    run = Run(project, number)
+    if not 0 < number < 10**6 or not (run.folder / "run.json").is_file():
+        raise UsageError("There is no such run.", code="not-there", hint="It may have been deleted.")
+    return run
+
+
+def next_number(project: Project) -> int:
+    """Return the number of the next run."""
+    kept = max((run.number for run in runs_of(project)), default=0)
+    # a number is not used again, even where its run was deleted: a tab may still show that one
+    return max(kept, int(project.facts.get("last_run", 0))) + 1

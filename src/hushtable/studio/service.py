@@ -15,24 +15,28 @@ from pathlib import Path
 from typing import Any
 
 from hushtable import registry
-from hushtable.about import describe
+from hushtable.about import describe, summary_of
 from hushtable.comparison.outcomes import Outcomes
 from hushtable.errors import UsageError, did_you_mean
 from hushtable.io.atomic import atomic_file
-from hushtable.io.sql_place import SqlPlace
-from hushtable.io.sql_text import one_select
+from hushtable.io.sql_place import SqlPlace, one_select
 from hushtable.linked.attacks import ATTACKS
 from hushtable.linked.policy import LinkedPolicy
 from hushtable.policy.policy import Policy
 from hushtable.schema.columns import Kind, Role
 from hushtable.studio import comparing, drafts
-from hushtable.studio.explanations import summary
-from hushtable.studio.home import inside
-from hushtable.studio.jobs import Jobs
-from hushtable.studio.policies import confined, confined_linked, policy_of
-from hushtable.studio.projects import Project, Projects, check_title
-from hushtable.studio.runs import run_of, runs_of
-from hushtable.studio.store import Job
+from hushtable.studio.jobs import Job, Jobs
+from hushtable.studio.projects import (
+    Project,
+    Projects,
+    check_title,
+    confined,
+    confined_linked,
+    inside,
+    policy_of,
+    run_of,
+    runs_of,
+)
 from hushtable.studio.uploads import (
     HIERARCHIES,
     LARGEST,
@@ -357,7 +361,7 @@ class Studio:
         """Return the attacks that can be run on a project's releases, with a description of each."""
         if project.linked:
             return {name: known.summary for name, known in ATTACKS.items()}
-        return {name: summary(known) for name, known in registry.attacks.items()}
+        return {name: summary_of(known) for name, known in registry.attacks.items()}
 
     def verify(self, project: Project, number: int) -> Job:
         """Verify the published file of a run."""
@@ -409,3 +413,64 @@ def check_source(source: str, query: str) -> None:
             hint="Use 'hushtable studio DATA' with a table exported from it, or upload that.",
         )
     one_select(query)
+
+
+# Progress of a project: which steps were seen, which have results, and which have problems.
+
+
+_POLICY = ("columns", "hierarchies", "protect")
+
+
+def note_visit(project: Project, step: str) -> bool:
+    """Record that the user has seen a step once there was something to see; return whether that is new."""
+    facts = project.facts
+    visited = facts.get("visited", [])
+    if step in visited or "data" not in facts:
+        return False
+    if step not in _POLICY and not (step in ("explore", "compare") and runs_of(project)):
+        return False
+    project.note(visited=[*visited, step])
+    return True
+
+
+def note_export(project: Project) -> None:
+    """Record that something was downloaded."""
+    if not project.facts.get("exported"):
+        project.note(exported=True)
+
+
+def done_steps(studio: Studio, project: Project) -> set[str]:
+    """Return the steps that get a check mark.
+
+    A step of the policy is done once it was seen and nothing in it prevents a run; Explore and Compare once there was a
+    release to see; Attack & risk once either was run; Export once a file was downloaded.
+    """
+    facts = project.facts
+    if project.profile is None and not project.linked:
+        return set()
+    done = {"data", *facts.get("visited", [])}
+    runs = runs_of(project)
+    if runs:
+        done |= {"run"}
+        done |= {"attack"} if any(r.json("risk") or r.json("attacks") for r in runs) else set()
+        done |= {"export"} if facts.get("exported") else set()
+    return done - _at_fault(studio.faults(project)) - _infeasible(studio, project)
+
+
+def _infeasible(studio: Studio, project: Project) -> set[str]:
+    """The step Protect, if the last check of this policy found a model that cannot hold."""
+    last = studio.job_of(project, "check")
+    found = last.result if last is not None and last.state == "done" else None
+    if found is None or found["revision"] != project.revision():
+        return set()
+    return {"protect"} if any(model["feasible"] is False for model in found["models"]) else set()
+
+
+def _at_fault(faults: list[dict[str, Any]]) -> set[str]:
+    wrong = set()
+    for fault in faults:
+        if not fault["where"].startswith("columns"):
+            wrong.add("columns" if fault["code"] == "no-quasi" else "protect")
+        else:
+            wrong.add("hierarchies" if "hierarchy" in fault["where"] else "columns")
+    return wrong

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import gzip
-import os
 import zipfile
 import zlib
 from collections.abc import Callable
@@ -13,7 +12,8 @@ from hushtable.errors import DataError, UsageError
 from hushtable.io.excel import unpacked_excel
 from hushtable.io.ipc import unpacked_ipc
 from hushtable.io.parquet import unpacked_parquet
-from hushtable.studio.home import safe_name
+from hushtable.parallel import whole_number
+from hushtable.studio.projects import safe_name
 
 LARGEST = 4 * 2**30
 """Largest upload in bytes."""
@@ -131,14 +131,7 @@ def check_limit(given: int | None) -> int | None:
 
 def _most() -> int | None:
     """Return the limit in MiB that the studio sets for all projects, if it does."""
-    given = os.environ.get(UNPACKED)
-    if not given:
-        return None
-    if not given.isdecimal() or not int(given):
-        raise UsageError(
-            f"{UNPACKED} must be a whole number of MiB, at least 1.", code="unpacked", hint="Correct or unset it."
-        )
-    return int(given)
+    return whole_number(UNPACKED, "MiB", "unpacked")
 
 
 def _limit(packed: int, given: int | None) -> int:

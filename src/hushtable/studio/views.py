@@ -2,20 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import hashlib
+import json
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 from pyarrow import parquet as pq
 
 from hushtable.errors import UsageError
+from hushtable.io.canonical import plain
 from hushtable.io.figures import number
-from hushtable.io.json_values import plain
-from hushtable.studio.paging import page, rows_at, text_cells
-from hushtable.studio.projects import Project
-from hushtable.studio.runs import Run
+from hushtable.schema.columns import Role
+from hushtable.studio.projects import Project, Run, inside
 
 MOST = 500
 """Maximum rows per page."""
@@ -171,3 +173,120 @@ def level_name(facts: Mapping[str, Any], column: int, level: int) -> str:
         return "exact" if level == 0 else f"level {level}"
     label, labels = named[column][level]
     return "not shown" if labels == 1 else f"as {label}"
+
+
+# Pages of large tables: only the row groups that hold a page's rows are read.
+
+
+GROUP_ROWS = 2_000
+"""Rows per row group in the files that pages are read from."""
+
+
+def write_paged(table: pa.Table, path: Path) -> None:
+    """Write a table so that pages of it can be read, completely or not at all."""
+    from hushtable.io.atomic import atomic_file
+
+    with atomic_file(path) as out:
+        pq.write_table(table, out, row_group_size=GROUP_ROWS)
+
+
+def page(path: Path, offset: int, limit: int) -> pa.Table:
+    """Return some rows of a Parquet file.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     pq.write_table(pa.table({"a": list(range(9))}), Path(folder, "t.parquet"), row_group_size=4)
+    ...     page(Path(folder, "t.parquet"), 3, 2)["a"].to_pylist()
+    [3, 4]
+    """
+    with pq.ParquetFile(path) as source:
+        wanted, skipped = [], None
+        for group, first, last in _groups(source):
+            if first < offset + limit and last > offset:
+                wanted.append(group)
+                skipped = first if skipped is None else skipped
+        if skipped is None:
+            return source.schema_arrow.empty_table()
+        found = source.read_row_groups(wanted)
+    return found.slice(offset - skipped, limit)
+
+
+def rows_at(path: Path, numbers: Sequence[int]) -> pa.Table:
+    """Return the rows with these numbers, in this order."""
+    wanted = np.asarray(numbers, dtype=np.int64)
+    parts, order = [], []
+    with pq.ParquetFile(path) as source:
+        for group, first, last in _groups(source):
+            here = np.flatnonzero((wanted >= first) & (wanted < last))
+            if len(here):
+                parts.append(source.read_row_groups([group]).take(pa.array(wanted[here] - first)))
+                order.append(here)
+        if not parts:
+            return source.schema_arrow.empty_table()
+    back = np.argsort(np.concatenate(order), kind="stable")
+    return pa.concat_tables([_plain(part) for part in parts]).take(pa.array(back))
+
+
+def text_cells(table: pa.Table) -> list[list[str | None]]:
+    """Return a table's cells row by row as text; None is missing."""
+    columns = [[None if v is None else str(v) for v in column.to_pylist()] for column in table.columns]
+    return [list(row) for row in zip(*columns, strict=True)]
+
+
+def _groups(source: pq.ParquetFile) -> Iterator[tuple[int, int, int]]:
+    first = 0
+    for group in range(source.metadata.num_row_groups):
+        last = first + source.metadata.row_group(group).num_rows
+        yield group, first, last
+        first = last
+
+
+def _plain(table: pa.Table) -> pa.Table:
+    """Unify dictionaries, which differ between row groups."""
+    columns: list[Any] = [c.cast(c.type.value_type) if pa.types.is_dictionary(c.type) else c for c in table.columns]
+    return pa.table(columns, names=table.column_names)
+
+
+# Overview of every hierarchy, kept until the column's settings change.
+
+
+FILE = "hierarchies.json"
+"""File with the overviews, in the project's folder."""
+
+
+def named(document: Mapping[str, Any], role: Role) -> list[str]:
+    """Return the names of the columns with a role, in the policy's order."""
+    return [name for name, settings in document["columns"].items() if settings.get("role") == role]
+
+
+def overview_key(project: Project, document: Mapping[str, Any], column: str) -> str:
+    """Return a fingerprint of everything that a column's overview depends on."""
+    settings = document["columns"][column]
+    spec = settings.get("hierarchy")
+    said = [{n: settings.get(n) for n in ("kind", "order", "hierarchy")}, document.get("missing_values", [])]
+    files = [_stamp(project, word) for word in _words(spec)]
+    return hashlib.sha256(json.dumps([said, files], sort_keys=True, default=str).encode()).hexdigest()[:16]
+
+
+def _words(spec: Any) -> list[str]:
+    if isinstance(spec, Mapping):
+        return [word for value in spec.values() for word in _words(value)]
+    return [spec] if isinstance(spec, str) and spec.startswith("files/") else []
+
+
+def _stamp(project: Project, name: str) -> list[Any]:
+    path = inside(project.folder, name)
+    return [name, path.stat().st_mtime_ns] if path.is_file() else [name]
+
+
+def known_overviews(project: Project) -> dict[str, dict[str, Any]]:
+    """Return the known overviews of the quasi-identifiers' current hierarchies, by column."""
+    document = project.document()
+    kept = project.json(FILE) or {}
+    return {
+        name: kept[name]
+        for name in named(document, Role.QUASI)
+        if name in kept and kept[name]["key"] == overview_key(project, document, name)
+    }

@@ -19,9 +19,8 @@ from pathlib import Path
 from hushtable.engines.stages import share_of_run
 from hushtable.errors import DEBUG, Cancelled
 from hushtable.failures import failure
+from hushtable.studio.jobs import TASKS, Job, Store
 from hushtable.studio.projects import Projects
-from hushtable.studio.store import Job, Store
-from hushtable.studio.tasks import TASKS
 
 _IDLE = 0.05
 _BEAT = 0.1

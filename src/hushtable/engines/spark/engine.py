@@ -16,6 +16,7 @@ from pyspark.sql import DataFrame, SparkSession
 from hushtable.algorithms.base import Partition, Problem, Progress
 from hushtable.arrays import IntArray
 from hushtable.engines import local
+from hushtable.engines.combined import RUN_ROWS
 from hushtable.engines.emit import Piece, parts_of
 from hushtable.engines.spark import part_files
 from hushtable.engines.spark.combinations import Combinations
@@ -30,12 +31,10 @@ from hushtable.engines.spark.refuse import DRIVER_ROWS, check_engine, check_far
 from hushtable.engines.spark.repeated import Differing
 from hushtable.engines.spark.store import SparkStore
 from hushtable.engines.spark.summary import DriverSummary
-from hushtable.engines.stored import RUN_ROWS
 from hushtable.errors import IncompatibleError, ParameterError
 from hushtable.io.dictionaries import encode, from_codes, look_up
 from hushtable.io.dictionary_reader import count_neighbours
-from hushtable.io.layout import Repeated
-from hushtable.io.parts import write_pieces
+from hushtable.io.layout import Repeated, write_pieces
 from hushtable.io.text import is_text
 from hushtable.kernels.grouping import number_rows
 from hushtable.release.comparison import Comparison

@@ -16,8 +16,7 @@ from hushtable.engines.spark.session import parquet_files, read_frame, spark_ses
 from hushtable.engines.spark.write import save_parts
 from hushtable.io.atomic import named, reported
 from hushtable.io.files import column_names, iter_batches
-from hushtable.io.layout import GROUP_ROWS
-from hushtable.io.parts import write_pieces
+from hushtable.io.layout import GROUP_ROWS, write_pieces
 from hushtable.io.temporary import held_temporary
 from hushtable.io.urls import DATABASES, Source, Url, is_url
 from hushtable.release.plan import Plan

@@ -24,11 +24,10 @@ from hushtable.algorithms.kinds import Kinds
 from hushtable.algorithms.partition.children import Trees
 from hushtable.algorithms.store import BranchCounts, Division, LevelCounts
 from hushtable.arrays import BoolArray, IntArray
-from hushtable.engines.spark.class_draws import drawn_classes
 from hushtable.engines.spark.combinations import Combinations
 from hushtable.engines.spark.compared import compared
 from hushtable.engines.spark.dictionaries import looked_up
-from hushtable.engines.spark.driver_rows import DriverRows
+from hushtable.engines.spark.driver_rows import DriverRows, drawn_classes
 from hushtable.engines.spark.jobs import spark_errors
 from hushtable.engines.spark.people import UNITS
 from hushtable.engines.spark.publish import Cellbook, numbered_cells, rows_in_turn, shown_columns

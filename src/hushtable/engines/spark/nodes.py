@@ -12,11 +12,10 @@ from pyspark.sql import functions as F
 from hushtable import rng
 from hushtable.algorithms.base import Partition
 from hushtable.arrays import AnyArray, IntArray
-from hushtable.engines.spark.class_draws import drawn_classes
 from hushtable.engines.spark.combinations import Combinations
 from hushtable.engines.spark.compared import compared
 from hushtable.engines.spark.dictionaries import looked_up, with_numbers
-from hushtable.engines.spark.driver_rows import DriverRows
+from hushtable.engines.spark.driver_rows import DriverRows, drawn_classes
 from hushtable.engines.spark.packing import Packing
 from hushtable.engines.spark.publish import Cellbook, shown_columns
 from hushtable.engines.spark.published import CountedCells

@@ -12,7 +12,7 @@ import pyarrow as pa
 from pyspark.sql import DataFrame
 
 from hushtable import rng
-from hushtable.algorithms.base import Problem, Progress
+from hushtable.algorithms.base import Progress
 from hushtable.arrays import IntArray
 from hushtable.attacks.view import View
 from hushtable.engines import local
@@ -25,13 +25,12 @@ from hushtable.io.canonical import table_digest
 from hushtable.release.comparison import Comparison
 from hushtable.release.exposure import Exposure
 from hushtable.release.kept import keep_sorted
-from hushtable.release.origin import Made
+from hushtable.release.origin import Fresh, Made
 from hushtable.release.plan import AccountProtocol, Plan
 from hushtable.release.publish import publish
 from hushtable.release.recode import Recoded
 from hushtable.release.verify import Verification
 from hushtable.table.encoded import EncodedTable
-from hushtable.table.reference import Reference
 from hushtable.table.stats import GroupStats
 
 
@@ -45,7 +44,7 @@ def run_frame(data: DataFrame, plan: Plan, progress: Progress | None = None, fil
         except BaseException:
             outcome.shown.release()
             raise
-    return Release(SparkTable(outcome), plan, CountedRelease(outcome))
+    return Release(SparkTable(outcome), plan, CountedRelease(outcome.problem, outcome.known.partition, outcome))
 
 
 def _held(outcome: SparkOutcome, data: DataFrame, plan: Plan) -> AccountProtocol:
@@ -110,7 +109,7 @@ class SparkTable:
 
 
 @dataclass(frozen=True)
-class CountedRelease:
+class CountedRelease(Fresh):
     """Spark's counts of a release and its original.
 
     Attributes
@@ -130,29 +129,15 @@ class CountedRelease:
         )
 
     @property
-    def summary(self) -> None:
-        """None: it is recomputed from the counts."""
-
-    @property
     def verification(self) -> Verification:
         """What every model achieved, recomputed from the published cells by an aggregation."""
         return self.outcome.verification
 
     @property
-    def problem(self) -> Problem:
-        """The input of the algorithm."""
-        return self.outcome.problem
-
-    @property
     def table(self) -> EncodedTable:
         """The content of the input, as codes; rows have no order, and one row may represent several by its weight."""
-        table = self.outcome.problem.table
+        table = self.problem.table
         return table if self.outcome.on_driver or table.unit > 1 else replace(table, row_units=np.empty(0, np.int64))
-
-    @property
-    def reference(self) -> Reference:
-        """The whole table, with which models compare classes."""
-        return self.outcome.problem.reference
 
     @property
     def records(self) -> int:
@@ -163,16 +148,6 @@ class CountedRelease:
     def released(self) -> int:
         """Published records."""
         return self.verification.rows
-
-    @property
-    def notes(self) -> Mapping[str, Any]:
-        """The algorithm's notes on its result."""
-        return self.outcome.known.partition.notes
-
-    @property
-    def measured(self) -> Mapping[str, float]:
-        """Nothing yet."""
-        return {}
 
     def comparison(self, plan: Plan) -> Comparison:
         """Return rows of codes, or Spark's counts."""
@@ -192,7 +167,7 @@ class CountedRelease:
                 code="spark-engine",
                 hint="Raise spark.hushtable.driverRows if the driver has enough memory.",
             )
-        return Exposure.raw(self.outcome.problem.table)
+        return Exposure.raw(self.problem.table)
 
     def after(self, table: Callable[[], pa.Table]) -> Exposure:
         """Return the classes of the published table, from Spark's counts."""
@@ -227,17 +202,11 @@ class CountedRelease:
     def verify(self, table: Callable[[], pa.Table], plan: Plan) -> Verification:
         """Count the published cells again, and judge them again."""
         with self.outcome.shown.jobs.run():
-            return self.outcome.judge(self.outcome.shown.count(self.outcome.problem))
+            return self.outcome.judge(self.outcome.shown.count(self.problem))
 
     def drawn(self, plan: Plan, sample: int) -> Any:
         """Return a view on some classes for attacks, its records and their weight."""
         return sampled_view(self.outcome, plan.document, sample)
-
-    def recall(self, name: str) -> None:
-        """Return nothing."""
-
-    def remember(self, name: str, found: Mapping[str, Any]) -> None:
-        """Store nothing."""
 
     def keep(self, private: Path, table: Callable[[], pa.Table], plan: Plan) -> dict[str, Any] | None:
         """Store the classes of the rows on the driver, if those are all rows."""

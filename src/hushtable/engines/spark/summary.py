@@ -11,10 +11,9 @@ from hushtable import rng
 from hushtable.algorithms.base import Partition, Problem
 from hushtable.arrays import IntArray
 from hushtable.engines import local
-from hushtable.engines.spark.class_draws import KNOWN
 from hushtable.engines.spark.combinations import Combinations
 from hushtable.engines.spark.content import SparkRows
-from hushtable.engines.spark.driver_rows import DriverRows, draw_classes
+from hushtable.engines.spark.driver_rows import KNOWN, DriverRows, draw_classes
 from hushtable.engines.spark.finish import with_codes
 from hushtable.engines.spark.publish import Cellbook, published_rows
 from hushtable.engines.spark.published import CountedCells

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from hushtable.io.grids import html_text
+from hushtable.io.figures import html_text
 
 
 @dataclass(frozen=True)

@@ -15,7 +15,7 @@ from hushtable.arrays import AnyArray, FloatArray, IntArray
 from hushtable.hierarchy.base import Coded
 from hushtable.release.comparison import RowComparison
 from hushtable.release.forms.base import Cells
-from hushtable.report.content.utility import Association, Bar, ColumnEvidence, Depth
+from hushtable.report.content import Association, Bar, ColumnEvidence, Depth
 from hushtable.report.numbers import percent
 from hushtable.schema.columns import Kind, Role
 from hushtable.table.coded_columns import QuasiColumn, SensitiveColumn, numbers_of

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from hushtable.about import summary_of
 from hushtable.arrays import IntArray
 from hushtable.errors import UsageError, did_you_mean
 from hushtable.kernels.grouping import number_rows
@@ -14,16 +15,20 @@ from hushtable.registry import measures
 from hushtable.release.cautions import cautions
 from hushtable.release.comparison import Comparison, RowComparison
 from hushtable.release.released import Released
-from hushtable.report.content.about import About, Recipient
-from hushtable.report.content.base import finite
-from hushtable.report.content.privacy import RecipientEvidence
-from hushtable.report.content.report import Facts, Rules, Usefulness
-from hushtable.report.content.utility import AccuracyEvidence, MeasureEvidence
-from hushtable.report.gather.attacks import attack_evidence
+from hushtable.report.content import (
+    About,
+    AccuracyEvidence,
+    Facts,
+    MeasureEvidence,
+    Recipient,
+    RecipientEvidence,
+    Rules,
+    Usefulness,
+    finite,
+)
 from hushtable.report.gather.columns import ROUNDING, associations, binned_columns, column_evidence
-from hushtable.report.gather.privacy import adversaries, bands, model_evidence, risk_evidence
+from hushtable.report.gather.privacy import adversaries, attack_evidence, bands, model_evidence, risk_evidence
 from hushtable.report.gather.provenance import provenance, published_files, treatment
-from hushtable.report.gather.words import summary_of
 from hushtable.risk.linkage import above
 from hushtable.schema.columns import Role
 from hushtable.table.ranks import dense_ranks

@@ -2,32 +2,40 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Literal, get_args, get_origin
 
 import numpy as np
 
+from hushtable.about import summary_of
 from hushtable.arrays import AnyArray, FloatArray
+from hushtable.attacks.base import AttackResult
+from hushtable.attacks.play import play
+from hushtable.errors import UsageError
+from hushtable.params import Parametrised
+from hushtable.registry import attacks as known
 from hushtable.registry import models, risks
 from hushtable.release.exposure import Exposure
+from hushtable.release.released import Released
 from hushtable.release.verify import Evidence
-from hushtable.report.content.base import finite
-from hushtable.report.content.privacy import (
+from hushtable.report.content import (
     Adversary,
     AttackEvidence,
     Band,
     ModelEvidence,
     ModelQuantity,
+    NotRun,
     RiskEvidence,
     RiskNumbers,
+    finite,
 )
-from hushtable.report.gather.words import parameter_words, summary_of
 from hushtable.report.numbers import percent
 from hushtable.risk.before_after import risk_of
 
 if TYPE_CHECKING:
     from hushtable.models.base import PrivacyModel
     from hushtable.release.released import Released
+
 
 _LINKING = {
     "prosecutor": ("a person's quasi-identifiers, and that this person is in the table", "find this person's record"),
@@ -148,4 +156,92 @@ def tried_out(attacks: tuple[AttackEvidence, ...]) -> tuple[Adversary, ...]:
             evidence="attack",
         )
         for attack in attacks
+    )
+
+
+# Parameters of registry entries, in words that carry no value of the table.
+
+
+def parameter_words(built: Parametrised, columns: set[str]) -> dict[str, str]:
+    """Return the parameters that differ from their defaults, without possible values of the table.
+
+    Numbers, choices from a fixed list and names of columns are written; everything else is counted.
+
+    Examples
+    --------
+    >>> from hushtable.registry import models
+    >>> parameter_words(models.build("k-anonymity", {"k": 5}), set())
+    {'k': '5'}
+    >>> parameter_words(models.build("value-bounds", {"bounds": {"HIV": 0.1}, "on": "disease"}), {"disease"})
+    {'on': 'disease', 'bounds': '1 entries, in the policy'}
+    """
+    kinds = {p.name: p.type for p in built.params()}
+    return {name: _word(value, kinds[name], columns) for name, value in built.values().items()}
+
+
+def _word(value: Any, kind: Any, columns: set[str]) -> str:
+    if value is None or isinstance(value, bool | int | float):
+        return f"{value:.10g}" if isinstance(value, float) else str(value)
+    if isinstance(value, str):
+        return value if value in columns or value in _choices(kind) else "given in the policy"
+    if isinstance(value, Mapping):
+        if value and all(k in columns and isinstance(v, int | float) for k, v in value.items()):
+            return ", ".join(f"{k}: {v}" for k, v in value.items())
+        return f"{len(value)} entries, in the policy"
+    if isinstance(value, list | tuple):
+        if all(isinstance(v, int | float) or v in columns for v in value):
+            return ", ".join(map(str, value))
+        return f"{len(value)} entries, in the policy"
+    return "given in the policy"
+
+
+def _choices(kind: Any) -> set[Any]:
+    if get_origin(kind) is Literal:
+        return set(get_args(kind))
+    return {choice for part in get_args(kind) for choice in _choices(part)}
+
+
+# Attacks on the release, with baselines and confidence intervals.
+
+
+def attack_evidence(
+    release: Released, wanted: bool | Sequence[str], progress: Callable[[float, str], None]
+) -> tuple[tuple[AttackEvidence, ...], tuple[NotRun, ...]]:
+    """Run attacks: all, none, or those named.
+
+    Attacks that lack an input are listed separately with the reason; one that was requested by name raises.
+    """
+    names = list(known) if wanted is True else [] if wanted is False else list(wanted)
+    for name in names:
+        known[name]
+    done, refused = [], []
+    for i, name in enumerate(names):
+        progress(i / len(names), f"attacking: {name}")
+        try:
+            done.append(evidence_of(play(release, name), known[name].learns))
+        except UsageError as error:
+            if wanted is not True:
+                raise
+            refused.append(NotRun(name=name, reason=error.message))
+    if wanted is False:
+        refused = [NotRun(name=name, reason="Attacks were switched off for this report.") for name in known]
+    return tuple(done), tuple(refused)
+
+
+def evidence_of(result: AttackResult, learns: Any) -> AttackEvidence:
+    """Return how an attack went; ``learns`` is what a correct guess reveals."""
+    low, high = result.interval
+    return AttackEvidence(
+        name=result.name,
+        knowledge=result.knowledge,
+        targets=result.targets,
+        successes=result.successes,
+        rate=result.rate,
+        low=low,
+        high=high,
+        baseline=result.baseline,
+        control=result.control,
+        above_baseline=result.targets > 0 and low > result.baseline,
+        remedy=result.remedy,
+        learns=learns,
     )

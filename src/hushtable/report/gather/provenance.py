@@ -12,6 +12,7 @@ import numpy as np
 import pyarrow as pa
 
 from hushtable._version import __version__, code_digest
+from hushtable.about import summary_of
 from hushtable.arrays import IntArray
 from hushtable.io.canonical import digest
 from hushtable.io.secret import keyed_hash, load_secret
@@ -22,8 +23,8 @@ from hushtable.release.exposure import Exposure
 from hushtable.release.recode import forms_shown
 from hushtable.release.released import Released
 from hushtable.release.written import Written
-from hushtable.report.content.report import Handling, Provenance, PublishedFile
-from hushtable.report.gather.words import parameter_words, summary_of
+from hushtable.report.content import Handling, Provenance, PublishedFile
+from hushtable.report.gather.privacy import parameter_words
 from hushtable.report.signature import file_digest
 from hushtable.schema.columns import Missing
 from hushtable.table.ranks import dense_ranks

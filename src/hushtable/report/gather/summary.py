@@ -6,8 +6,7 @@ from collections.abc import Iterator
 
 from hushtable.errors import counted
 from hushtable.registry import algorithms
-from hushtable.report.content.privacy import AttackEvidence
-from hushtable.report.content.report import Facts, Summary, TemplateAnswer
+from hushtable.report.content import AttackEvidence, Facts, Summary, TemplateAnswer
 from hushtable.report.numbers import count, percent
 
 

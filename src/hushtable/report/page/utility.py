@@ -4,11 +4,9 @@ from __future__ import annotations
 
 from hushtable.report.charts.bars import bar_chart, change_chart, pair_chart
 from hushtable.report.charts.frame import Heading
-from hushtable.report.content.report import Report
-from hushtable.report.content.utility import ColumnEvidence
-from hushtable.report.html import Markup, join, tag
+from hushtable.report.content import ColumnEvidence, Report
+from hushtable.report.html import Markup, join, table, tag
 from hushtable.report.numbers import count, number, percent
-from hushtable.report.page.parts import table
 
 _ROLES = {
     "identifier": "identifier",

@@ -8,8 +8,7 @@ import numpy as np
 
 from hushtable.models.base import TOLERANCE
 from hushtable.release.verify import needed_and_achieved
-from hushtable.report.content.privacy import AttackEvidence
-from hushtable.report.content.report import Facts, TemplateAnswer
+from hushtable.report.content import AttackEvidence, Facts, TemplateAnswer
 from hushtable.report.numbers import count, number, percent
 from hushtable.risk.linkage import above
 

@@ -10,8 +10,7 @@ from typing import Any, ClassVar
 
 from hushtable.algorithms.base import Progress
 from hushtable.params import Parametrised
-from hushtable.report.content.about import About, read_about
-from hushtable.report.content.report import Facts, Report, TemplateAnswer
+from hushtable.report.content import About, Facts, Report, TemplateAnswer, read_about
 from hushtable.risk.linkage import Comparison, Threshold
 
 __all__ = ["Template"]
@@ -58,7 +57,7 @@ class Template(Parametrised, ABC):
         labels : bool
             Name values of columns that enough records share; otherwise, they are numbered.
         about : About, mapping or path, optional
-            Dataset, purpose, organisation, signer and recipients; see ``hushtable.report.content.about``.
+            Dataset, purpose, organisation, signer and recipients; see ``hushtable.report.content``.
         progress : callable, optional
             Called with (share done, what is being done); may raise ``Cancelled``.
         """

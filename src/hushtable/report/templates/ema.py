@@ -12,7 +12,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-from hushtable.report.content.report import Facts, TemplateAnswer
+from hushtable.report.content import Facts, TemplateAnswer
 from hushtable.report.numbers import count, percent
 from hushtable.report.templates import answers
 from hushtable.report.templates.base import Template

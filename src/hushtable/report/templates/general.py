@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-from hushtable.report.content.report import Facts, TemplateAnswer
+from hushtable.report.content import Facts, TemplateAnswer
 from hushtable.report.templates.answers import attacks_named, highest_risk, identifiers_gone, models_hold, utility_kept
 from hushtable.report.templates.base import Template
 

@@ -11,7 +11,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-from hushtable.report.content.report import Facts, TemplateAnswer
+from hushtable.report.content import Facts, TemplateAnswer
 from hushtable.report.templates import answers
 from hushtable.report.templates.base import Template
 

@@ -8,23 +8,19 @@ from typing import Any
 from nicegui import ui
 
 from hushtable import registry
+from hushtable.about import summary_of
 from hushtable.io.figures import number, share
 from hushtable.linked.risk import MEANINGS
+from hushtable.report.charts.bars import Interval, interval_chart
 from hushtable.report.charts.frame import Heading
-from hushtable.report.charts.intervals import Interval, interval_chart
-from hushtable.studio.explanations import summary
-from hushtable.studio.pages.layout import Page, which_run
+from hushtable.studio.pages.layout import Page
 from hushtable.studio.pages.widgets import attempted, card, html_table, job_on, picture, text
-from hushtable.studio.projects import Project
-from hushtable.studio.runs import Run
+from hushtable.studio.projects import Run
 from hushtable.studio.texts import T
 
 
-async def build(page: Page, project: Project, wanted: int | None = None) -> None:
+async def build(page: Page, run: Run) -> None:
     """Build the page."""
-    run = which_run(project, wanted, "attack")
-    if run is None:
-        return
     _risk(page, run)
     _attacks(page, run)
 
@@ -33,9 +29,7 @@ def _risk(page: Page, run: Run) -> None:
     with card(T.RISK):
         text(T.RISK_TEXT)
         with ui.element("div").classes("ht-row top"):
-            fraction = ui.number(T.FRACTION, min=0.001, max=100).props(
-                f'outlined dense bottom-slots hint="{T.FRACTION_HINT}"'
-            )
+            fraction = ui.number(T.FRACTION, min=0.001, max=100).props(f'bottom-slots hint="{T.FRACTION_HINT}"')
             fraction.style("min-width:min(420px,100%)")
 
             def assess() -> None:
@@ -44,7 +38,7 @@ def _risk(page: Page, run: Run) -> None:
                     page.studio.assess(run.project, run.number, wanted)
                     found.refresh()
 
-            ui.button(T.ASSESS, icon="insights", on_click=assess).props("no-caps")
+            ui.button(T.ASSESS, icon="insights", on_click=assess)
 
         @ui.refreshable
         def found() -> None:
@@ -71,7 +65,7 @@ def _risks(found: Mapping[str, Any]) -> None:
     with ui.expansion(T.MEANINGS).props("dense"), ui.element("dl").classes("ht-list"):
         for name in found:
             text(name, "dt", "ht-good")
-            text(summary(registry.risks[name]) if name in registry.risks else MEANINGS[name], "dd", "")
+            text(summary_of(registry.risks[name]) if name in registry.risks else MEANINGS[name], "dd", "")
 
 
 def _risk_rows(name: str, found: Mapping[str, Any]) -> Iterator[list[str]]:
@@ -98,9 +92,7 @@ def _attacks(page: Page, run: Run) -> None:
         options = {name: f"{name}: {words}" for name, words in page.studio.attacks(run.project).items()}
         with ui.element("div").classes("ht-row top"):
             chosen = (
-                ui.select(options, multiple=True, value=[], label=T.ATTACK_SOME)
-                .props("outlined dense options-dense")
-                .classes("grow")
+                ui.select(options, multiple=True, value=[], label=T.ATTACK_SOME).props("options-dense").classes("grow")
             )
 
             def play() -> None:
@@ -108,7 +100,7 @@ def _attacks(page: Page, run: Run) -> None:
                     page.studio.attack(run.project, run.number, chosen.value)
                     found.refresh()
 
-            ui.button(T.ATTACK_ALL, icon="gavel", on_click=play).props("no-caps")
+            ui.button(T.ATTACK_ALL, icon="gavel", on_click=play)
 
         @ui.refreshable
         def found() -> None:

@@ -8,14 +8,13 @@ from typing import Any
 from nicegui import ui
 
 from hushtable.io.figures import number
-from hushtable.report.content.utility import ColumnEvidence
+from hushtable.report.content import ColumnEvidence
 from hushtable.report.page.utility import column_charts
 from hushtable.schema.columns import Role
 from hushtable.studio import views
-from hushtable.studio.pages.layout import Page, which_run
+from hushtable.studio.pages.layout import Page
 from hushtable.studio.pages.widgets import after_showing, card, html_table, pager, picture, text
-from hushtable.studio.projects import Project
-from hushtable.studio.runs import Run
+from hushtable.studio.projects import Run
 from hushtable.studio.texts import ROLES, T
 from hushtable.studio.theme import shade
 
@@ -24,11 +23,8 @@ _ROWS = 12
 _CHARTS = 6
 
 
-async def build(page: Page, project: Project, wanted: int | None = None) -> None:
+async def build(page: Page, run: Run) -> None:
     """Build the page."""
-    run = which_run(project, wanted, "compare")
-    if run is None:
-        return
     rows = _Rows(run)
     await rows.everything()
     await _classes(run, rows)
@@ -50,7 +46,7 @@ class _Rows:
                 self.original = ui.checkbox(T.ORIGINAL, value=False, on_change=lambda: self._again())
                 text(T.ORIGINAL_TEXT, "span", "ht-soft")
             self.what = text("", "h3", "").props("role=status")
-            self.back = ui.button(T.ALL_ROWS, on_click=lambda: self.everything()).props("flat no-caps dense")
+            self.back = ui.button(T.ALL_ROWS, on_click=lambda: self.everything()).props("flat dense")
             self.table = ui.element("div")
             self.foot = ui.element("div")
 
@@ -150,7 +146,7 @@ def _distributions(run: Run) -> None:
     with card(T.DISTRIBUTIONS):
         text(T.DISTRIBUTIONS_TEXT)
         options = {"": T.ALL_COLUMNS, **{c.name: f"{c.name} ({ROLES[Role(c.role)][0].lower()})" for c in drawn}}
-        column = ui.select(options, value="", label=T.COLUMN, with_input=True).props("outlined dense")
+        column = ui.select(options, value="", label=T.COLUMN, with_input=True)
         column.style("max-width:420px")
         box = ui.element("div").classes("ht-pairs q-mt-md")
 

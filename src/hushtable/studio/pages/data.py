@@ -9,12 +9,12 @@ from nicegui import ui
 
 from hushtable.errors import counted
 from hushtable.studio import views
-from hushtable.studio.pages.file_field import file_field
 from hushtable.studio.pages.layout import Page
 from hushtable.studio.pages.widgets import (
     attempted,
     card,
     failed,
+    file_field,
     html_table,
     note,
     once_left,
@@ -23,8 +23,7 @@ from hushtable.studio.pages.widgets import (
     text,
     watch,
 )
-from hushtable.studio.projects import Project
-from hushtable.studio.runs import runs_of
+from hushtable.studio.projects import Project, runs_of
 from hushtable.studio.texts import T
 from hushtable.studio.uploads import UPLOADS
 
@@ -64,7 +63,7 @@ def _sources(page: Page, project: Project) -> None:
             address = f"/api/projects/{project.id}/data?name={{name}}"
             file_field(T.UPLOAD_LABEL, address, UPLOADS, lambda name: ui.navigate.reload(), seen=page.revision)
             limit = ui.number(T.UNPACKED, value=project.facts.get("unpacked"), min=1, step=1, precision=0).props(
-                f'outlined dense bottom-slots clearable hint="{T.UNPACKED_HINT}"'
+                f'bottom-slots clearable hint="{T.UNPACKED_HINT}"'
             )
 
             def set_limit() -> None:
@@ -81,11 +80,11 @@ def _sources(page: Page, project: Project) -> None:
                     studio.example(project, seen=page.revision)
                     ui.navigate.reload()
 
-            ui.button(T.TRY, icon="play_arrow", on_click=example).props("no-caps")
+            ui.button(T.TRY, icon="play_arrow", on_click=example)
         with card(T.DATABASE):
             text(T.DATABASE_TEXT)
             with ui.element("div").props("data-unsaved=query"):
-                where = ui.input(T.ADDRESS, placeholder=T.ADDRESS_HINT).props("outlined dense").style("width:100%")
+                where = ui.input(T.ADDRESS, placeholder=T.ADDRESS_HINT).style("width:100%")
                 query = ui.textarea(T.QUERY).props("outlined dense autogrow").style("width:100%")
 
             def fetch() -> None:
@@ -93,7 +92,7 @@ def _sources(page: Page, project: Project) -> None:
                     studio.query(project, where.value or "", query.value or "", seen=page.revision)
                     ui.navigate.reload()
 
-            ui.button(T.FETCH, icon="storage", on_click=fetch).props("no-caps outline").classes("q-mt-sm")
+            ui.button(T.FETCH, icon="storage", on_click=fetch).props("outline").classes("q-mt-sm")
 
 
 def _linked(page: Page, project: Project) -> None:
@@ -113,7 +112,7 @@ def _linked(page: Page, project: Project) -> None:
             with page.kept("policy"):
                 page.write(page.studio.set_policy, area.value or "")
 
-        ui.button(T.LINKED_SAVE, icon="save", on_click=save).props("no-caps").classes("q-mt-sm")
+        ui.button(T.LINKED_SAVE, icon="save", on_click=save).classes("q-mt-sm")
 
 
 def _sheets(page: Page, project: Project) -> None:
@@ -129,7 +128,7 @@ def _sheets(page: Page, project: Project) -> None:
 
     with card():
         chosen = ui.select(facts["sheets"], value=facts["sheet"], label=T.SHEET).props(
-            f'outlined dense bottom-slots hint="{T.SHEET_HINT}"'
+            f'bottom-slots hint="{T.SHEET_HINT}"'
         )
         chosen.style("max-width:420px")
         chosen.set_enabled(not runs_of(project))

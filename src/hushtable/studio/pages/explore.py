@@ -10,27 +10,23 @@ from nicegui import events, ui
 from hushtable import registry
 from hushtable.io.figures import number, share
 from hushtable.studio import charts, views
-from hushtable.studio.pages.layout import Page, which_run
+from hushtable.studio.pages.layout import Page
 from hushtable.studio.pages.widgets import attempted, card, html_table, note, picture, text
-from hushtable.studio.projects import Project
-from hushtable.studio.runs import Run, runs_of
+from hushtable.studio.projects import Project, Run, runs_of
 from hushtable.studio.texts import T
 
 _MOST = 300
 
 
-async def build(page: Page, project: Project, wanted: int | None = None) -> None:
+async def build(page: Page, run: Run) -> None:
     """Build the page."""
-    run = which_run(project, wanted, "explore")
-    if run is None:
-        return
     if run.facts["solutions"]:
         space = _Space(page, run)
         await space.show()
     else:
         note(T.NO_SPACE.format(next(iter(run.facts["summary"]["algorithm"]))))
     _partition(run)
-    _frontier(project, run)
+    _frontier(run.project, run)
 
 
 class _Space:
@@ -51,7 +47,7 @@ class _Space:
                     levels = {h: f"{h}: {views.level_name(self.facts, j, h)}" for h in range(height + 1)}
                     self.limits[name] = (
                         ui.select(levels, value=height, label=T.LEVEL_OF.format(name), on_change=lambda: self.show())
-                        .props("outlined dense options-dense")
+                        .props("options-dense")
                         .style("min-width:150px")
                     )
             self.count = text("", "p", "ht-soft").props("role=status")
@@ -108,7 +104,7 @@ class _Space:
             html_table(["column", "level", "values appear"], rows, caption=T.CHOSEN, numbers=(1,))
             text(node["words"].rsplit(": ", 1)[-1].capitalize() + ".", "p", "ht-text q-mt-sm")
             if node["fits"]:
-                ui.button(T.APPLY, icon="check", on_click=lambda: self._apply(node)).props("no-caps")
+                ui.button(T.APPLY, icon="check", on_click=lambda: self._apply(node))
             else:
                 text(T.DOES_NOT_FIT, "p", "ht-bad")
 
@@ -145,8 +141,8 @@ def _partition(run: Run) -> None:
         with ui.element("div").classes("ht-row"):
             # the two columns with the most values show the most
             widest = sorted(range(len(names)), key=lambda j: -facts["domains"][j])[:2]
-            across = ui.select(names, value=widest[0], label=T.ACROSS, on_change=draw).props("outlined dense")
-            up = ui.select(names, value=widest[1], label=T.UP, on_change=draw).props("outlined dense")
+            across = ui.select(names, value=widest[0], label=T.ACROSS, on_change=draw)
+            up = ui.select(names, value=widest[1], label=T.UP, on_change=draw)
         box.move(target_index=-1)
         draw()
 
@@ -180,10 +176,7 @@ def _frontier(project: Project, current: Run) -> None:
         # a share of what could be lost reads better than a number without an end
         first = next((n for n in lost if all(r["summary"]["measures"][n] <= 1 for r in runs)), lost[0])
         measure = (
-            ui.select(options, value=first, label=T.MEASURE, on_change=draw)
-            .props("outlined dense")
-            .classes("q-mb-md")
-            .style("max-width:360px")
+            ui.select(options, value=first, label=T.MEASURE, on_change=draw).classes("q-mb-md").style("max-width:360px")
         )
         box.move(target_index=-1)
         draw()

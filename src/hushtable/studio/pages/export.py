@@ -8,22 +8,18 @@ from typing import Any
 from nicegui import ui
 
 from hushtable import registry
+from hushtable.about import summary_of
 from hushtable.io.figures import number
 from hushtable.release.verify import needed_and_achieved
-from hushtable.studio.explanations import summary
 from hushtable.studio.exports import code_of, export_files
-from hushtable.studio.pages.layout import Page, which_run
+from hushtable.studio.pages.layout import Page
 from hushtable.studio.pages.widgets import attempted, card, html_table, job_on, note, text
-from hushtable.studio.projects import Project
-from hushtable.studio.runs import Run
+from hushtable.studio.projects import Run
 from hushtable.studio.texts import T
 
 
-async def build(page: Page, project: Project, wanted: int | None = None) -> None:
+async def build(page: Page, run: Run) -> None:
     """Build the page."""
-    run = which_run(project, wanted, "export")
-    if run is None:
-        return
     text(T.EXPORT_TEXT)
     files = _files(run)
     _evidence(page, run, files)
@@ -83,13 +79,11 @@ def _report(page: Page, run: Run, begun: Callable[[], Any]) -> None:
             page.studio.report(run.project, run.number, str(template.value))
             begun()
 
-    options = {name: f"{name}: {summary(known)}" for name, known in registry.templates.items()}
-    template = (
-        ui.select(options, value="general", label=T.TEMPLATE).props("outlined dense options-dense").classes("grow")
-    )
+    options = {name: f"{name}: {summary_of(known)}" for name, known in registry.templates.items()}
+    template = ui.select(options, value="general", label=T.TEMPLATE).props("options-dense").classes("grow")
 
     ui.button(T.REPORT_AGAIN if there else T.REPORT, icon="description", on_click=write).props(
-        "no-caps outline" if there else "no-caps"
+        "outline" if there else ""
     )
     if there:
         ui.link(T.REPORT_FETCH, f"{_at(run)}/evidence.html").classes("ht-link").props('download="evidence.html"')
@@ -104,7 +98,7 @@ def _verification(page: Page, run: Run) -> None:
     @ui.refreshable
     def found() -> None:
         if not job_on(page.studio, run, "verify", found.refresh):
-            ui.button(T.VERIFY, icon="verified", on_click=verify).props("no-caps outline")
+            ui.button(T.VERIFY, icon="verified", on_click=verify).props("outline")
         kept: dict[str, Any] | None = run.json("verified")
         if kept is not None:
             _verified(kept)

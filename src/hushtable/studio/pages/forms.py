@@ -173,7 +173,7 @@ class ParameterForm:
             else:
                 made.on_value_change(self._typed)
         if not isinstance(made, ui.checkbox):
-            made.props(f'outlined dense bottom-slots hint="{_attribute(param.doc)}"').classes("grow")
+            made.props(f'bottom-slots hint="{_attribute(param.doc)}"').classes("grow")
         return made
 
 

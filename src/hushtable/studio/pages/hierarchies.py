@@ -10,19 +10,20 @@ from urllib.parse import quote
 from nicegui import ui
 
 from hushtable import registry
+from hushtable.about import summary_of
 from hushtable.errors import HierarchyError, HushtableError
 from hushtable.hierarchy.spec import hierarchy_data, parse_hierarchy
-from hushtable.schema.columns import Kind
+from hushtable.schema.columns import Kind, Role
 from hushtable.studio import charts
+from hushtable.studio.jobs import Job
 from hushtable.studio.outline import grouped, outline_of, tree_of
-from hushtable.studio.overviews import known_overviews, quasi_of
-from hushtable.studio.pages.file_field import file_field
 from hushtable.studio.pages.forms import ParameterForm
 from hushtable.studio.pages.layout import Page, needs, open_button
 from hushtable.studio.pages.widgets import (
     after_showing,
     attempted,
     card,
+    file_field,
     html_table,
     note,
     once_left,
@@ -31,18 +32,15 @@ from hushtable.studio.pages.widgets import (
     text,
 )
 from hushtable.studio.projects import Project
-from hushtable.studio.store import Job
 from hushtable.studio.texts import KINDS, T
 from hushtable.studio.uploads import HIERARCHIES
+from hushtable.studio.views import known_overviews, named
 
 
 async def build(page: Page, project: Project, wanted: str = "") -> None:
     """Build the page: the editor of the requested column, or the overview."""
-    if project.profile is None:
-        needs(project, T.NO_DATA, "data")
-        return
     columns = project.document()["columns"]
-    quasi = quasi_of(project.document())
+    quasi = named(project.document(), Role.QUASI)
     if not quasi:
         needs(project, T.NO_QUASI, "columns")
         return
@@ -156,8 +154,8 @@ class Editor:
         with ui.element("div").classes("ht-bar"):
             # a moment later than the click: what was typed last arrives before it
             late = "(...args) => setTimeout(() => emit(...args), 120)"
-            ui.button(T.SAVE, icon="save").props("no-caps").on("click", self.save, js_handler=late)
-            self.drop = ui.button(T.DISCARD, on_click=self.discard).props("no-caps flat")
+            ui.button(T.SAVE, icon="save").on("click", self.save, js_handler=late)
+            self.drop = ui.button(T.DISCARD, on_click=self.discard).props("flat")
             self.state = text("", "span", "ht-soft").props("role=status")
         with ui.element("div").classes("ht-cols"):
             with card(T.RECIPE):
@@ -179,13 +177,10 @@ class Editor:
             self._tree_editor(self.values["tree"])
 
     def _recipes(self) -> None:
-        options = {}
-        for name, known in registry.hierarchies.items():
-            summary = (known.__doc__ or "").strip().split("\n")[0].replace("``", "")
-            options[name] = f"{name}: {summary}"
+        options = {name: f"{name}: {summary_of(known)}" for name, known in registry.hierarchies.items()}
         self.choice = (
             ui.select(options, value=self.recipe, label=T.RECIPE, on_change=lambda e: self._choose(e.value))
-            .props("outlined dense options-dense")
+            .props("options-dense")
             .style("width:100%")
         )
 
@@ -312,12 +307,12 @@ class Editor:
                 values = [value for value, _ in self.found.get("values", [])] or sorted(_leaves(tree))
                 chosen = (
                     ui.select(values, multiple=True, label=T.GROUP_VALUES, value=[])
-                    .props("outlined dense use-chips options-dense")
+                    .props("use-chips options-dense")
                     .classes("grow")
                 )
-                self.name = ui.input(T.GROUP_NAME).props("outlined dense").classes("grow")
+                self.name = ui.input(T.GROUP_NAME).classes("grow")
                 self.name.on_value_change(self._mark)
-                ui.button(T.GROUP, on_click=lambda: self._group(chosen)).props("no-caps outline")
+                ui.button(T.GROUP, on_click=lambda: self._group(chosen)).props("outline")
             self.area = (
                 ui.textarea(T.TREE, value=outline_of(tree), on_change=self.check)
                 .props("outlined autogrow")
@@ -371,9 +366,7 @@ class Editor:
                 self.page.write(self.page.studio.set_column, self.column, changes)
 
         with card(T.WEIGHT_TITLE):
-            field = ui.number(T.WEIGHT, value=weight, min=0, step=1).props(
-                f'outlined dense bottom-slots hint="{T.WEIGHT_HINT}"'
-            )
+            field = ui.number(T.WEIGHT, value=weight, min=0, step=1).props(f'bottom-slots hint="{T.WEIGHT_HINT}"')
             once_left(field, change)
 
     async def _imported(self, name: str) -> None:

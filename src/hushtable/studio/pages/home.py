@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import asyncio
 import datetime as dt
+from typing import Any
 
 from nicegui import ui
 
 from hushtable.errors import counted
 from hushtable.studio.pages.layout import frame
-from hushtable.studio.pages.widgets import attempted, card, sure, text
-from hushtable.studio.projects import Project
-from hushtable.studio.runs import runs_of
+from hushtable.studio.pages.widgets import attempted, card, html_table, sure, text
+from hushtable.studio.projects import Project, runs_of
 from hushtable.studio.service import Studio
 from hushtable.studio.texts import T
 
@@ -27,13 +27,13 @@ def build(studio: Studio) -> None:
         with ui.element("div").classes("ht-cols"):
             with card(T.TRY):
                 text(T.TRY_TEXT)
-                ui.button(T.TRY, icon="play_arrow", on_click=lambda: _try(studio)).props("no-caps")
+                ui.button(T.TRY, icon="play_arrow", on_click=lambda: _try(studio))
             with card(T.OWN):
                 text(T.OWN_TEXT)
-                ui.input(T.NAME).props(f"outlined dense maxlength=80 for={_FIELD}").style("width:100%").on(
+                ui.input(T.NAME).props(f"maxlength=80 for={_FIELD}").style("width:100%").on(
                     "keydown.enter", lambda e: _create(studio, e.args), js_handler=_SEND
                 )
-                create = ui.button(T.CREATE, icon="add").props("no-caps").classes("q-mt-sm")
+                create = ui.button(T.CREATE, icon="add").classes("q-mt-sm")
                 create.on("click", lambda e: _create(studio, e.args), js_handler=_SEND)
         ui.element("div").classes("q-mt-md")
         with card(T.YOURS):
@@ -52,7 +52,7 @@ def _line(studio: Studio, project: Project) -> None:
         with ui.element("div").classes("grow"):
             ui.link(facts["name"], f"/p/{project.id}/data").classes("ht-link")
             text(f"{rows}{counted(len(runs_of(project)), 'release', 'releases')} · {made}", "div", "ht-soft")
-        delete = ui.button(T.DELETE, icon="delete", on_click=lambda: _delete(studio, project)).props("flat no-caps")
+        delete = ui.button(T.DELETE, icon="delete", on_click=lambda: _delete(studio, project)).props("flat")
         delete.props["aria-label"] = f"{T.DELETE}: {facts['name']}"
 
 
@@ -75,3 +75,22 @@ def _delete(studio: Studio, project: Project) -> None:
         ui.navigate.reload()
 
     sure(T.DELETE_SURE.format(project.facts["name"]), T.DELETE, delete)
+
+
+# A readable page of the REST API: the OpenAPI description, without external resources.
+
+
+def api_page(studio: Studio, schema: dict[str, Any]) -> None:
+    """Build the page."""
+    with frame(studio, T.API):
+        text(schema["info"]["description"], "p", "ht-lead")
+        ui.link("openapi.json", schema["x-path"]).classes("ht-link")
+        tags: dict[str, list[list[str]]] = {}
+        for path, methods in schema["paths"].items():
+            for method, operation in methods.items():
+                tags.setdefault(operation["tags"][0], []).append(
+                    [method.upper(), path, operation.get("description", "")]
+                )
+        for tag, rows in tags.items():
+            with card(tag):
+                html_table(["method", "path", "description"], rows, caption=tag)

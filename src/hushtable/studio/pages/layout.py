@@ -11,10 +11,8 @@ from nicegui import ui
 
 from hushtable.errors import HushtableError
 from hushtable.studio.pages.widgets import after_showing, attempted, text
-from hushtable.studio.progress import done_steps, note_visit
-from hushtable.studio.projects import Project
-from hushtable.studio.runs import Run, runs_of
-from hushtable.studio.service import Studio
+from hushtable.studio.projects import Project, Run, runs_of
+from hushtable.studio.service import Studio, done_steps, note_visit
 from hushtable.studio.texts import STEPS, T
 from hushtable.studio.theme import CSS
 
@@ -199,7 +197,7 @@ def _go(words: str, project: Project, step: str) -> ui.button:
 
 def open_button(words: str, address: str) -> ui.button:
     """A button that opens another page, with a confirmation if unsaved text would be lost."""
-    made = ui.button(words).props("no-caps")
+    made = ui.button(words)
     # the browser reports what was typed last within a moment; the question has to know of it
     to = json.dumps(address)
     leave = f"if (window.htUnsaved.size) emitEvent('ht-leave', {to}); else window.location.href = {to};"
@@ -217,8 +215,8 @@ def _ask_before_leaving() -> None:
     with ui.dialog() as dialog, ui.card():
         text(T.LEAVE_QUESTION)
         with ui.element("div").classes("ht-row"):
-            ui.button(T.STAY, on_click=dialog.close).props("no-caps")
-            ui.button(T.LEAVE, on_click=leave).props("flat color=negative no-caps")
+            ui.button(T.STAY, on_click=dialog.close)
+            ui.button(T.LEAVE, on_click=leave).props("flat color=negative")
 
     def ask(event: Any) -> None:
         said = event.args if isinstance(event.args, str) else ""
@@ -252,7 +250,7 @@ def which_run(project: Project, wanted: int | None, step: str) -> Run | None:
             value=run.number,
             label=T.WHICH,
             on_change=lambda e: ui.navigate.to(f"/p/{project.id}/{step}?run={e.value}"),
-        ).props("outlined dense").classes("q-mb-md").style("max-width:520px")
+        ).classes("q-mb-md").style("max-width:520px")
     else:
         text(options[run.number], "p", "ht-lead")
     return run
@@ -269,7 +267,7 @@ def _notice(page: Page, main: ui.element) -> None:
     """Say that another tab changed the project, above the page, so that nothing moves under the mouse."""
     with main, ui.element("div").classes("ht-note ht-over").props("role=status") as banner:
         text(T.STALE, "span", "")
-        ui.button(T.STALE_SHOW, on_click=ui.navigate.reload).props("flat no-caps")
+        ui.button(T.STALE_SHOW, on_click=ui.navigate.reload).props("flat")
     banner.set_visibility(False)
 
     def look() -> None:

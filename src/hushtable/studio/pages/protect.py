@@ -9,26 +9,33 @@ from typing import Any
 from nicegui import ui
 
 from hushtable import registry
+from hushtable.about import explanation, summary_of
 from hushtable.errors import HushtableError, PolicyError
 from hushtable.policy.text import write_yaml
 from hushtable.release.forms.base import DEFAULT_FORM, build_form
 from hushtable.schema.columns import Kind, Missing, Role
-from hushtable.studio.explanations import explanation, summary
 from hushtable.studio.outline import outline_of, tree_of
-from hushtable.studio.pages.file_field import file_field
 from hushtable.studio.pages.forms import ParameterForm
-from hushtable.studio.pages.layout import Page, needs
-from hushtable.studio.pages.widgets import after_showing, attempted, card, html_table, note, once_left, problems, text
+from hushtable.studio.pages.layout import Page
+from hushtable.studio.pages.widgets import (
+    after_showing,
+    attempted,
+    card,
+    file_field,
+    html_table,
+    note,
+    once_left,
+    problems,
+    text,
+)
 from hushtable.studio.projects import Project
 from hushtable.studio.texts import CELLS, MISSING, T
 from hushtable.studio.uploads import OUTSIDE
+from hushtable.studio.views import named
 
 
 async def build(page: Page, project: Project) -> None:
     """Build the page."""
-    if project.profile is None:
-        needs(project, T.NO_DATA, "data")
-        return
     text(T.PROTECT_TEXT)
     panel = _Feasibility(page, project)
     _Models(page, project, panel)
@@ -41,10 +48,6 @@ async def build(page: Page, project: Project) -> None:
     policy_text(page, project)
     panel.box.move(target_index=-1)
     after_showing(panel.look)
-
-
-def _sensitive(project: Project) -> list[str]:
-    return [n for n, c in project.document()["columns"].items() if c.get("role") == Role.SENSITIVE]
 
 
 class _Feasibility:
@@ -125,14 +128,14 @@ class _Models:
         self.forms: list[ParameterForm] = []
         with card(T.MODELS):
             self.box = ui.element("div")
-            options = {name: f"{name}: {summary(known)}" for name, known in registry.models.items()}
+            options = {name: f"{name}: {summary_of(known)}" for name, known in registry.models.items()}
             with ui.element("div").classes("ht-row q-mt-sm"):
                 self.choice = (
                     ui.select(options, label=T.ADD_MODEL, with_input=True, on_change=lambda: self._explain())
-                    .props("outlined dense options-dense clearable")
+                    .props("options-dense clearable")
                     .classes("grow")
                 )
-                ui.button(T.ADD_MODEL, icon="add", on_click=self._add).props("no-caps outline")
+                ui.button(T.ADD_MODEL, icon="add", on_click=self._add).props("outline")
             self.words = ui.element("div")
         self._show()
 
@@ -156,11 +159,13 @@ class _Models:
         with ui.element("div").classes("ht-row"):
             with ui.element("div").classes("grow"):
                 text(name, "h3", "")
-                text(summary(known), "div", "ht-soft")
+                text(summary_of(known), "div", "ht-soft")
             ui.button(T.REMOVE, icon="close", on_click=lambda: self._remove(place)).props(
-                f'flat no-caps aria-label="{T.REMOVE}: {name}"'
+                f'flat aria-label="{T.REMOVE}: {name}"'
             )
-        self.forms.append(ParameterForm(known, values, self._changed, columns=_sensitive(self.project)))
+        self.forms.append(
+            ParameterForm(known, values, self._changed, columns=named(self.project.document(), Role.SENSITIVE))
+        )
         with ui.expansion(T.MORE).props("dense"):
             text(explanation(known), "div", "ht-text").style("white-space:pre-line")
 
@@ -212,12 +217,12 @@ class _Algorithm:
 
     def __init__(self, page: Page, project: Project, panel: _Feasibility) -> None:
         self.page, self.project, self.panel = page, project, panel
-        options = {name: f"{name}: {summary(known)}" for name, known in registry.algorithms.items()}
+        options = {name: f"{name}: {summary_of(known)}" for name, known in registry.algorithms.items()}
         ((name, _),) = self._chosen().items()
         with card(T.ALGORITHM):
             text(T.ALGORITHM_TEXT)
             ui.select(options, value=name, label=T.ALGORITHM, on_change=lambda e: self._choose(e.value)).props(
-                "outlined dense options-dense"
+                "options-dense"
             ).style("width:100%")
             self.box = ui.element("div").classes("q-mt-sm")
         self._show()
@@ -257,27 +262,27 @@ def _settings(page: Page, project: Project, panel: _Feasibility) -> None:
     with card(T.SETTINGS), ui.element("div").classes("ht-cols"):
         suppression = ui.number(
             T.SUPPRESSION, value=round(100 * document.get("suppression", 0.0), 6), min=0, max=100, step=1
-        ).props(f'outlined dense bottom-slots hint="{T.SUPPRESSION_HINT}"')
+        ).props(f'bottom-slots hint="{T.SUPPRESSION_HINT}"')
         once_left(suppression, lambda: change("suppression", float(suppression.value or 0) / 100))
         ui.select(
             {str(m): MISSING[m] for m in Missing},
             value=document.get("missing", str(Missing.OWN_CATEGORY)),
             label=T.MISSING,
             on_change=lambda e: change("missing", e.value),
-        ).props("outlined dense")
+        )
         ui.select(
             CELLS,
             value=build_form(document.get("cells", DEFAULT_FORM)).name,
             label=T.CELLS,
             on_change=lambda e: change("cells", e.value),
-        ).props("outlined dense")
-        identifiers = [n for n, c in document["columns"].items() if c.get("role") == Role.IDENTIFIER]
+        )
+        identifiers = named(document, Role.IDENTIFIER)
         ui.select(
             {"": T.ENTITY_NONE, **{n: n for n in identifiers}},
             value=document.get("entity") or "",
             label=T.ENTITY,
             on_change=lambda e: change("entity", e.value or None),
-        ).props(f'outlined dense bottom-slots hint="{T.ENTITY_HINT}"')
+        ).props(f'bottom-slots hint="{T.ENTITY_HINT}"')
         output = document.get("output") or {}
         ui.select(
             {"csv": "CSV", "spreadsheet": T.FOR_SPREADSHEETS, "parquet": "Parquet"},
@@ -286,12 +291,12 @@ def _settings(page: Page, project: Project, panel: _Feasibility) -> None:
             on_change=lambda e: change(
                 "output", {"reader": e.value} if e.value == "spreadsheet" else {"format": e.value}
             ),
-        ).props("outlined dense")
+        )
         seed = ui.number(T.SEED, value=document.get("seed", 0), min=0, step=1, precision=0).props(
-            f'outlined dense bottom-slots hint="{T.SEED_HINT}"'
+            f'bottom-slots hint="{T.SEED_HINT}"'
         )
         once_left(seed, lambda: change("seed", int(seed.value or 0)))
-        tokens = ui.input(T.TOKENS, value=", ".join(document.get("missing_values", []))).props("outlined dense")
+        tokens = ui.input(T.TOKENS, value=", ".join(document.get("missing_values", [])))
         once_left(tokens, lambda: change("missing_values", _words(tokens.value) or None))
 
 
@@ -384,7 +389,7 @@ class _Treatment:
         role, kind = settings.get("role"), settings.get("kind")
         fits = [n for n, t in registry.treatments.items() if role in t.roles and (kind is None or kind in t.kinds)]
         options = {"": T.OUTSIDE_NONE, **{n: n for n in dict.fromkeys([*fits, *([have] if have else [])])}}
-        ui.select(options, value=have, label=f"{T.TREATMENTS}: {name}", on_change=self._choose).props("outlined dense")
+        ui.select(options, value=have, label=f"{T.TREATMENTS}: {name}", on_change=self._choose)
         self.box = ui.element("div").classes("q-mb-md")
         self.form: ParameterForm | None = None
         self._show(have, values or {})
@@ -413,7 +418,7 @@ def outside(page: Page, project: Project, again: Again) -> None:
     document = project.document()
     known = document.get("background") or {}
     files = page.studio.files(project)
-    sensitive = [n for n, c in document["columns"].items() if c.get("role") == Role.SENSITIVE]
+    sensitive = named(document, Role.SENSITIVE)
 
     async def change(settings: dict[str, Any]) -> None:
         with page.kept("outside"):
@@ -439,13 +444,11 @@ def outside(page: Page, project: Project, again: Again) -> None:
                 value=document.get("population") or "",
                 label=T.POPULATION,
                 on_change=lambda e: change({"population": e.value or None}),
-            ).props(f'outlined dense bottom-slots hint="{T.POPULATION_HINT}"')
+            ).props(f'bottom-slots hint="{T.POPULATION_HINT}"')
             table = ui.select(options, value=known.get("file", ""), label=T.BACKGROUND, on_change=believed)
             on = ui.select(sensitive, value=known.get("on"), label=T.BACKGROUND_ON, on_change=believed)
             share = ui.input(T.BACKGROUND_SHARE, value=known.get("probability", "probability"))
             once_left(share, believed)
-            for made in (table, on, share):
-                made.props("outlined dense")
 
 
 def policy_text(page: Page, project: Project) -> None:
@@ -476,5 +479,5 @@ def policy_text(page: Page, project: Project) -> None:
                 ui.navigate.reload()
 
         late = "(...args) => setTimeout(() => emit(...args), 120)"
-        made = ui.button(T.POLICY_SAVE, icon="save").props("no-caps outline").classes("q-mt-sm")
+        made = ui.button(T.POLICY_SAVE, icon="save").props("outline").classes("q-mt-sm")
         made.on("click", save, js_handler=late)

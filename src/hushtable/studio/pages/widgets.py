@@ -3,23 +3,29 @@
 from __future__ import annotations
 
 import html
+import json
 from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any
 
-from nicegui import ui
+from nicegui import events, ui
 from nicegui.elements.mixins.text_element import TextElement
 
 from hushtable.errors import HushtableError
-from hushtable.studio.runs import Run
+from hushtable.studio.jobs import Job
+from hushtable.studio.projects import Run
 from hushtable.studio.service import Studio
-from hushtable.studio.store import Job
 from hushtable.studio.texts import STATES, T
 
 PAGE = 25
 """Rows per page of a table."""
 
 _CLAMPED = 24
+
+# the look of all pages
+ui.button.default_props("no-caps")
+for _field in (ui.input, ui.number, ui.select):
+    _field.default_props("outlined dense")
 
 
 def text(words: str, tag: str = "p", classes: str = "ht-text") -> TextElement:
@@ -174,7 +180,7 @@ def watch(studio: Studio, job: Job, over: Callable[[Job], Any], *, cancel: str =
         bar = ui.linear_progress(job.share, show_value=False, size="12px").props(
             f'instant-feedback aria-label="{T.STEPS}"'
         )
-        stop = ui.button(cancel, icon="close").props("flat no-caps")
+        stop = ui.button(cancel, icon="close").props("flat")
 
     def tell(now: Job) -> None:
         left = now.seconds_left()
@@ -235,8 +241,8 @@ def sure(question: str, words: str, go: Callable[[], Any], otherwise: Callable[[
     with ui.dialog() as dialog, ui.card():
         text(question)
         with ui.element("div").classes("ht-row"):
-            ui.button(T.CANCEL, on_click=stay).props("flat no-caps")
-            ui.button(words, on_click=done).props("color=negative no-caps")
+            ui.button(T.CANCEL, on_click=stay).props("flat")
+            ui.button(words, on_click=done).props("color=negative")
     dialog.open()
 
 
@@ -263,3 +269,64 @@ def job_on(studio: Studio, run: Run, kind: str, over: Callable[[], Any]) -> bool
     if last is not None and last.state != "done":
         failed(last)
     return False
+
+
+# The field that uploads a file to the studio.
+
+
+def file_field(label: str, address: str, accept: Sequence[str], done: Callable[[str], Any], *, seen: str = "") -> None:
+    """A field that immediately uploads a file to the REST API; ``done`` is called with its name.
+
+    Parameters
+    ----------
+    label : str
+    address : str
+        Upload address, with ``{name}`` for the file's name.
+    accept : sequence of str
+        Endings.
+    done : callable
+    seen : str
+        The revision of the project that the page shows; the file is refused if that is no longer the latest.
+    """
+    with ui.element("div").classes("ht-file"):
+        with ui.element("label"):
+            text(label, "span", "")
+            field = ui.element("input").props(f'type=file accept="{",".join(accept)}"')
+        state = text("", "div", "ht-soft").props("role=status")
+
+    def answered(event: events.GenericEventArguments) -> Any:
+        said = event.args if isinstance(event.args, dict) else {}
+        if said.get("begun"):
+            state.set_text(T.UPLOADING)
+            return None
+        state.set_text("")
+        if said.get("ok"):
+            return done(str(said.get("name", "")))
+        ui.notify(
+            f"{said.get('message', T.REJECTED)} {said.get('hint', '')}".strip(),
+            type="negative",
+            multi_line=True,
+            timeout=8000,
+            close_button=True,
+        )
+        return None
+
+    headers = json.dumps({"if-match": seen} if seen else {})
+    before, after = address.split("{name}")
+    field.on(
+        "change",
+        answered,
+        js_handler=f"""async (e) => {{
+            const file = e.target.files[0];
+            if (!file) return;
+            emit({{begun: true}});
+            try {{
+                const to = {json.dumps(before)} + encodeURIComponent(file.name) + {json.dumps(after)};
+                const said = await fetch(to, {{method: "PUT", body: file, headers: {headers}}});
+                emit(said.ok ? {{ok: true, name: file.name}} : await said.json());
+            }} catch (error) {{
+                emit({{}});
+            }}
+            e.target.value = "";
+        }}""",
+    )

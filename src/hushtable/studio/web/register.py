@@ -13,7 +13,6 @@ from nicegui import ui
 from hushtable.errors import HushtableError
 from hushtable.failures import failure
 from hushtable.studio.pages import (
-    api,
     attack,
     columns,
     compare,
@@ -25,7 +24,7 @@ from hushtable.studio.pages import (
     protect,
     run,
 )
-from hushtable.studio.pages.layout import frame
+from hushtable.studio.pages.layout import frame, needs, which_run
 from hushtable.studio.pages.widgets import note
 from hushtable.studio.service import Studio
 from hushtable.studio.texts import STEPS, T
@@ -40,7 +39,7 @@ def register(studio: Studio, app: FastAPI) -> None:
 
     @ui.page("/api-page")
     def api_page() -> None:
-        api.build(studio, {**app.openapi(), "x-path": str(app.openapi_url)})
+        home.api_page(studio, {**app.openapi(), "x-path": str(app.openapi_url)})
 
     @ui.page("/p/{project}/{step}", response_timeout=30)
     async def step_page(project: str, step: str, run: int | None = None, column: str = "") -> None:
@@ -79,6 +78,8 @@ _WITH_RUN: dict[str, Any] = {
 }
 _PLAIN: dict[str, Any] = {"data": data.build, "columns": columns.build, "protect": protect.build, "run": run.build}
 
+_NEED_DATA = ("columns", "hierarchies", "protect")
+
 _LINKED = ("data", "run", "attack", "export")
 """The steps of linked tables."""
 
@@ -96,8 +97,12 @@ async def _step(studio: Studio, name: str, step: str, number: int | None, column
     with frame(studio, STEPS[step][0], project, step) as page:
         if project.linked and step not in _LINKED:
             note(T.LINKED_STEP)
+        elif step in _NEED_DATA and project.profile is None:
+            needs(project, T.NO_DATA, "data")
         elif step in _WITH_RUN:
-            await _WITH_RUN[step](page, project, number)
+            run_shown = which_run(project, number, step)
+            if run_shown is not None:
+                await _WITH_RUN[step](page, run_shown)
         elif step == "hierarchies":
             await hierarchies.build(page, project, column)
         else:

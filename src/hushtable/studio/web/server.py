@@ -16,9 +16,9 @@ from pathlib import Path
 import uvicorn
 
 from hushtable.errors import DEBUG, UsageError
-from hushtable.studio.home import Claim, default_home
+from hushtable.studio.projects import Claim, default_home
 from hushtable.studio.service import CATALOGUES, Studio
-from hushtable.studio.web.access import Access
+from hushtable.studio.web.safety import Access
 
 _TRIED = 20
 

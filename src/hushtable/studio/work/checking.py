@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
 from typing import Any
 
 from hushtable.policy.preflight import check_table
-from hushtable.studio.policies import policy_of
-from hushtable.studio.projects import Project
-from hushtable.studio.tasks import Report
+from hushtable.studio.jobs import Report
+from hushtable.studio.projects import Project, policy_of
 from hushtable.studio.work.tables import table_of
 
 
@@ -19,14 +17,4 @@ def check(project: Project, report: Report) -> dict[str, Any]:
     report(0.1, "reading")
     table = table_of(project)
     report(0.4, "checking")
-    found = check_table(table, policy)
-    return {
-        "ok": found.ok,
-        "rows": found.rows,
-        "lattice": found.lattice,
-        "columns": [asdict(column) for column in found.columns],
-        "models": [asdict(model) for model in found.models],
-        "problems": [asdict(problem) for problem in found.problems],
-        "warnings": [asdict(caution) for caution in found.cautions],
-        "revision": seen,
-    }
+    return {**check_table(table, policy).as_dict(), "revision": seen}

@@ -13,16 +13,13 @@ from typing import Any
 
 from hushtable.errors import DataError
 from hushtable.io.atomic import atomic_folder, atomic_write_text
-from hushtable.io.json_values import plain
+from hushtable.io.canonical import plain
 from hushtable.linked.policy import LinkedPolicy
 from hushtable.linked.run import anonymize_linked, check_data
 from hushtable.linked.sources import read_linked
 from hushtable.schema.columns import Role
-from hushtable.studio.home import safe_name
-from hushtable.studio.policies import confined_linked, linked_files
-from hushtable.studio.projects import Project
-from hushtable.studio.runs import next_number
-from hushtable.studio.tasks import Report
+from hushtable.studio.jobs import Report
+from hushtable.studio.projects import Project, confined_linked, linked_files, next_number, safe_name
 from hushtable.studio.uploads import TABLES, check_unpacked
 
 _POLICY = "policy.yaml"

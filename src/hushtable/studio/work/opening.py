@@ -15,27 +15,24 @@ import pyarrow.compute as pc
 from hushtable.arrays import FloatArray, IntArray
 from hushtable.errors import DataError, HushtableError
 from hushtable.hierarchy.base import Coded, Hierarchy
-from hushtable.hierarchy.check import check_column
+from hushtable.hierarchy.check import HierarchyReport, check_column
 from hushtable.hierarchy.spec import parse_hierarchy
 from hushtable.hierarchy.taxonomy import write_csv
 from hushtable.io.atomic import atomic_write_text
+from hushtable.io.canonical import plain
 from hushtable.io.excel import sheet_names
 from hushtable.io.files import read_table, write_table
-from hushtable.io.json_values import plain
 from hushtable.io.text import to_labels
 from hushtable.policy.policy import Policy
 from hushtable.policy.starter import starter_policy
 from hushtable.policy.text import read_yaml, write_yaml
-from hushtable.schema.columns import Format, Kind
+from hushtable.schema.columns import Format, Kind, Role
 from hushtable.schema.prepare import Prepared, prepare
 from hushtable.schema.profile import Profile, profile, suggest_missing
-from hushtable.studio.home import inside
-from hushtable.studio.overviews import FILE, known_overviews, overview_key, quasi_of
-from hushtable.studio.paging import write_paged
-from hushtable.studio.projects import Project
-from hushtable.studio.tasks import Report
+from hushtable.studio.jobs import Report
+from hushtable.studio.projects import Project, inside
 from hushtable.studio.uploads import check_unpacked
-from hushtable.studio.views import hierarchy_file
+from hushtable.studio.views import FILE, hierarchy_file, known_overviews, named, overview_key, write_paged
 from hushtable.studio.work.tables import column_of
 
 _EXAMPLE = "patients.csv"
@@ -123,7 +120,7 @@ def _accept(project: Project, report: Report, table: pa.Table, file: Path, name:
     report(0.6, "drawing them")
     sparks = sparks_of(table, found)
     policy = read_yaml(starter_policy(found, name)).data
-    quasi = quasi_of(policy)
+    quasi = named(policy, Role.QUASI)
     overviews = {}
     for i, column in enumerate(quasi):
         report(0.65 + 0.2 * i / len(quasi), "trying the hierarchies")
@@ -194,10 +191,12 @@ def look_at_column(
     wanted = hierarchy if given else settings.get("hierarchy")
     try:
         recipe = _recipe(project, wanted, column)
-        found |= _tried(recipe, ready, counts, column)
-        if not given and not found["problems"]:
-            coded = recipe.code(ready.values, ready.kind, missing=ready.missing > 0, column=column, counts=counts)
-            write_csv(coded, hierarchy_file(project, column))
+        result, coded = _tried(recipe, ready, counts, column)
+        found |= {"nodes": list(result.nodes), "problems": list(result.problems), "uncovered": result.uncovered_values}
+        if coded is not None:
+            found |= {"levels": _levels(coded), "cuts": _cuts(coded, ready), "tree": _tree(coded)}
+            if not given:
+                write_csv(coded, hierarchy_file(project, column))
     except HushtableError as error:
         found["problems"] = [str(error)]
     return found
@@ -207,7 +206,7 @@ def look_at_hierarchies(project: Project, report: Report) -> dict[str, Any]:
     """Try the hierarchies of all quasi-identifiers whose overview is not known yet, and store the results."""
     document = project.document()
     known = known_overviews(project)
-    missing = [name for name in quasi_of(document) if name not in known]
+    missing = [name for name in named(document, Role.QUASI) if name not in known]
     for done, name in enumerate(missing):
         report(done / len(missing), f"{done} of {len(missing)} columns")
         known[name] = overview_of(project, document, name, column_of(project, name))
@@ -222,22 +221,17 @@ def keep_overviews(project: Project, known: Mapping[str, Any]) -> None:
 
 def overview_of(project: Project, document: Mapping[str, Any], column: str, cells: pa.ChunkedArray) -> dict[str, Any]:
     """Return the labels of each level, one value's labels, and the problems of a hierarchy."""
-    return {"key": overview_key(project, document, column), **_overview(project, document, column, cells)}
-
-
-def _overview(project: Project, document: Mapping[str, Any], column: str, cells: pa.ChunkedArray) -> dict[str, Any]:
+    found: dict[str, Any] = {"key": overview_key(project, document, column), "nodes": [], "example": []}
     try:
         ready = _ready(cells, document, column)
         counts = ready.counts()
         recipe = _recipe(project, document["columns"][column].get("hierarchy"), column)
-        missing = ready.missing > 0
-        result = check_column(recipe, ready.values, ready.kind, missing=missing, column=column, counts=counts)
-        if not result.ok:
-            return {"nodes": [], "example": [], "problems": list(result.problems)}
-        coded = recipe.code(ready.values, ready.kind, missing=missing, column=column, counts=counts)
+        result, coded = _tried(recipe, ready, counts, column)
     except HushtableError as error:
-        return {"nodes": [], "example": [], "problems": [str(error)]}
-    return {"nodes": list(result.nodes), "example": _example(coded, counts), "problems": []}
+        return {**found, "problems": [str(error)]}
+    if coded is None:
+        return {**found, "problems": list(result.problems)}
+    return {**found, "nodes": list(result.nodes), "example": _example(coded, counts), "problems": []}
 
 
 def _example(coded: Coded, counts: IntArray) -> list[str]:
@@ -301,18 +295,11 @@ def _edges(numbers: FloatArray) -> FloatArray | None:
     return edges if (np.diff(edges) > 0).all() else None
 
 
-def _tried(recipe: Hierarchy, ready: Prepared, counts: IntArray, column: str) -> dict[str, Any]:
-    missing = ready.missing > 0
-    result = check_column(recipe, ready.values, ready.kind, missing=missing, column=column, counts=counts)
-    found: dict[str, Any] = {
-        "nodes": list(result.nodes),
-        "problems": list(result.problems),
-        "uncovered": result.uncovered_values,
-    }
-    if not result.ok:
-        return found
-    coded = recipe.code(ready.values, ready.kind, missing=missing, column=column, counts=counts)
-    return {**found, "levels": _levels(coded), "cuts": _cuts(coded, ready), "tree": _tree(coded)}
+def _tried(recipe: Hierarchy, ready: Prepared, counts: IntArray, column: str) -> tuple[HierarchyReport, Coded | None]:
+    """Return the findings about a hierarchy, and the coded column if it can be used."""
+    given: dict[str, Any] = {"missing": ready.missing > 0, "column": column, "counts": counts}
+    result = check_column(recipe, ready.values, ready.kind, **given)
+    return result, recipe.code(ready.values, ready.kind, **given) if result.ok else None
 
 
 def _levels(coded: Coded) -> list[list[str | None]]:

@@ -1,4 +1,4 @@
-"""Runs and their examination: risks, attacks, verification, and the evidence report."""
+"""Runs and their examination (risks, attacks, verification, the evidence report), and comparisons of settings."""
 
 from __future__ import annotations
 
@@ -16,24 +16,24 @@ from hushtable import registry
 from hushtable.api import open_release, verify
 from hushtable.api import run as run_policy
 from hushtable.arrays import FloatArray, IntArray
+from hushtable.comparison.run import compare as compare_settings
 from hushtable.engines.release import Release
 from hushtable.engines.verdict import LARGE
 from hushtable.errors import DataError, HushtableError, UsageError
 from hushtable.hierarchy.base import Coded
-from hushtable.io.atomic import atomic_folder
-from hushtable.io.json_values import plain
+from hushtable.io.atomic import atomic_folder, atomic_write_text
+from hushtable.io.canonical import plain
 from hushtable.linked.attacks import ATTACKS
 from hushtable.linked.release import open_linked
 from hushtable.policy.policy import Policy
 from hushtable.release.written import Written
 from hushtable.report.gather.columns import binned_columns, column_evidence
 from hushtable.report.gather.facts import LEAST
-from hushtable.studio.paging import write_paged
-from hushtable.studio.policies import confined
-from hushtable.studio.projects import Project
-from hushtable.studio.runs import Run, next_number, run_of
-from hushtable.studio.tasks import Report
-from hushtable.studio.work.tables import source_of
+from hushtable.studio.comparing import FILE
+from hushtable.studio.jobs import Report
+from hushtable.studio.projects import Project, Run, confined, next_number, run_of
+from hushtable.studio.views import write_paged
+from hushtable.studio.work.tables import source_of, table_of
 from hushtable.table.losses import ncp
 
 
@@ -175,6 +175,20 @@ def release_of_run(kept: Run, report: Report, *, saved: bool = False) -> Release
         _ = release.made  # other data stop the job, not one question after the other
         _last[key] = release
     return _last[key]
+
+
+def compare(project: Project, report: Report, policy: Mapping[str, Any], grid: Mapping[str, Any]) -> dict[str, Any]:
+    """Compare settings; those finished before a cancellation need not be run again."""
+    report(0.0, "reading")
+    found = compare_settings(
+        table_of(project),
+        confined(project, Policy(**policy)),
+        {name: grid[name] for name in ("algorithms", "models", "suppression") if grid.get(name)},
+        results=project.folder / "comparison.jsonl",
+        progress=lambda done, total: report(done / max(total, 1), f"{done} of {total} settings"),
+    )
+    atomic_write_text(project.folder / FILE, json.dumps(plain(found.as_dict()), allow_nan=False))
+    return {"settings": len(found.rows)}
 
 
 # Details of a release for the pages: classes, published rows with their originals, the solution space.

@@ -7,7 +7,7 @@ import pytest
 
 import hushtable as ht
 from hushtable.errors import UsageError
-from hushtable.report.content.about import About, read_about
+from hushtable.report.content import About, read_about
 from hushtable.report.gather.facts import recipient_evidence
 from hushtable.report.page.page import page
 from hushtable.report.templates.hipaa import HIPAA

@@ -2,8 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from hushtable.comparison.outcomes import Outcomes
-from hushtable.comparison.suggest import Condition
+from hushtable.comparison.outcomes import Condition, Outcomes
 from hushtable.errors import NotFound, ParameterError, UsageError
 from hushtable.policy.files import policy_files, rebased
 from hushtable.policy.policy import Policy

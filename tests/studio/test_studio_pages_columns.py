@@ -8,9 +8,10 @@ import pyarrow as pa
 import pytest
 from support_studio import finished
 
+from hushtable.schema.columns import Role
 from hushtable.schema.profile import profile
-from hushtable.studio.grid import GridState
-from hushtable.studio.overviews import known_overviews, quasi_of
+from hushtable.studio.pages.columns import GridState
+from hushtable.studio.views import known_overviews, named
 from hushtable.studio.work.opening import sparks_of
 
 WILD = ["<img src=x onerror=alert(1)> / 2", '"><script>alert(1)</script>', "a'b & c"]
@@ -62,7 +63,7 @@ def test_an_overview_is_kept_until_its_column_changes(studio):
     finished(studio, studio.example(project, rows=300))
     finished(studio, studio.look_at_all(project))
     known = known_overviews(project)
-    assert list(known) == quasi_of(project.document())
+    assert list(known) == named(project.document(), Role.QUASI)
     assert known["age"]["nodes"][-1] == 1 and len(known["age"]["example"]) == len(known["age"]["nodes"])
     studio.set_column(project, "age", {"hierarchy": {"intervals": [10]}})
     assert set(known) - set(known_overviews(project)) == {"age"}

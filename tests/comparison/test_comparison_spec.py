@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from hushtable.comparison.grid import Grid, expand
+from hushtable.comparison.spec import Grid, expand
 from hushtable.errors import ParameterError, UsageError
 from hushtable.policy.policy import Policy
 from hushtable.registry import algorithms, models

@@ -1,1 +1,0 @@
-"""The endpoints of the REST API, one kind per file."""

@@ -119,6 +119,17 @@ def test_formats_and_dropped_columns(on_spark):
     same(on_spark(table, policy.plan(), 3), release)
 
 
+def test_moments_in_a_time_zone(on_spark):
+    """As a quasi-identifier, kept as they are, and in a column that is not read."""
+    n = 40
+    moments = pa.array(
+        [datetime.datetime(2021, 5, 1 + i % 9, tzinfo=datetime.UTC) for i in range(n)], pa.timestamp("us", "UTC")
+    )
+    table = pa.table({"day": moments, "seen": moments.take(pa.array([*range(1, n), 0])), "all": [[m] for m in moments]})
+    policy = ht.Policy(quasi=["day"], insensitive=["seen"], drop=["all"], models=[ht.KAnonymity(k=4)])
+    same(on_spark(table, policy.plan(), 3), run_plan(table, policy.plan()))
+
+
 def test_awkward_names_collations_and_columns_of_nothing(on_spark, spark):
     from pyspark.sql import functions
 

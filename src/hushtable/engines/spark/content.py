@@ -7,9 +7,11 @@ and they belong to the content.
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -313,10 +315,15 @@ def _plain(frame: DataFrame) -> DataFrame:
     return frame.withColumns(changed) if changed else frame
 
 
+# newer versions of pyspark have no default
+_ASKS_FOR_ZONE = "timezone" in inspect.signature(to_arrow_schema).parameters
+
+
 def _check_types(frame: DataFrame, plan: TablePlan) -> pa.Schema:
     """Refuse columns of types that cannot be used; return the types of all."""
     # as toArrow would, without a job
-    schema = to_arrow_schema(frame.schema)
+    zone: dict[str, Any] = {"timezone": "UTC"} if _ASKS_FOR_ZONE else {}
+    schema = to_arrow_schema(frame.schema, **zone)
     types = {field.name: field.type for field in schema}
     for column in plan.columns:
         if column.role in (Role.QUASI, Role.SENSITIVE):

@@ -193,7 +193,7 @@ def _ranks(problem: Problem, labels: IntArray, n: int) -> IntArray:
     """Rank groups by their first record, independently of the input's order."""
     table = problem.table
     rank = np.empty(table.n_rows, dtype=np.int64)
-    rank[table.canonical_order] = np.arange(table.n_rows)
+    rank[problem.order] = np.arange(table.n_rows)
     first = np.full(n, table.n_rows, dtype=np.int64)
     inside = labels >= 0
     np.minimum.at(first, labels[inside], rank[inside])

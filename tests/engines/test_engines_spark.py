@@ -155,6 +155,14 @@ def test_spellings_of_one_value_are_one_value(on_spark):
     same(on_spark(table, plan, 1), run_plan(table, plan))
 
 
+def test_moments_in_time_are_published(on_spark):
+    table = random_people(30, 4)
+    moments = [datetime.datetime(2021, 5, 1 + i % 3, tzinfo=datetime.UTC) for i in range(30)]
+    table = table.append_column("note", pa.array(moments, pa.timestamp("us", "UTC")))
+    plan = plan_of([KAnonymity(k=4)], (*PEOPLE, NOTE))
+    same(on_spark(table, plan, 3), run_plan(table, plan))
+
+
 @pytest.mark.parametrize("twin", ["p1 ", "p\u0301", "p7"])
 def test_a_person_with_two_names_is_refused(on_spark, twin):
     table = random_people(40, 3).append_column("who", pa.array([*(f"p{i}" for i in range(38)), twin, "\u1e55"]))

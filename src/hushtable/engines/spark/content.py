@@ -10,6 +10,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from inspect import signature
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -315,8 +317,9 @@ def _plain(frame: DataFrame) -> DataFrame:
 
 def _check_types(frame: DataFrame, plan: TablePlan) -> pa.Schema:
     """Refuse columns of types that cannot be used; return the types of all."""
-    # as toArrow would, without a job
-    schema = to_arrow_schema(frame.schema)
+    # as toArrow would, without a job; older versions always name UTC
+    zone: dict[str, Any] = {"timezone": frame.sparkSession.conf.get("spark.sql.session.timeZone")}
+    schema = to_arrow_schema(frame.schema, **(zone if "timezone" in signature(to_arrow_schema).parameters else {}))
     types = {field.name: field.type for field in schema}
     for column in plan.columns:
         if column.role in (Role.QUASI, Role.SENSITIVE):

@@ -191,7 +191,7 @@ class MinimalityGuard(Guard):
 
 def _ranks(problem: Problem, labels: IntArray, n: int) -> IntArray:
     """Rank groups by their first record, independently of the input's order."""
-    rank = inverted(problem.table.canonical_order)
+    rank = inverted(problem.order)
     first = np.full(n, len(rank), dtype=np.int64)
     inside = labels >= 0
     np.minimum.at(first, labels[inside], rank[inside])

@@ -103,10 +103,10 @@ def _comparison(path: Path) -> None:
 
 
 def _outcomes(path: Path) -> None:
-    from hushtable.comparison.outcomes import load_outcomes, suggest
+    from hushtable.comparison.outcomes import load_outcomes
 
     path.rename(path.with_name("comparison.json"))
-    suggest(load_outcomes(path.parent)).text(path.parent)
+    load_outcomes(path.parent).suggest().text(path.parent)
 
 
 def _results(path: Path) -> None:

@@ -61,7 +61,8 @@ class Branches(Branching):
         self._problem, self._reference = problem, problem.reference
         self.minimum = max(problem.model.min_group_size(), 1) * table.unit
         self._divisible = self.minimum + 1 if budget > 0 else 2 * self.minimum
-        order = problem.order
+        # of equal records of one kind, those go back that come first by what else is published: no value decides
+        order = table.canonical_order
         self.rows = order[kept[order]]
         self.trees = Trees(table.quasi)
         ranks = self.trees.ranks

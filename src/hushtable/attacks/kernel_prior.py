@@ -31,7 +31,7 @@ from hushtable.table.stats import Histogram
 
 _UNIT = 1 << 40
 
-_WORK = 100_000_000
+_WORK = 64_000_000
 """Total number of records to compare people with if the number of people is not given."""
 
 _FEWEST = 200
@@ -48,7 +48,7 @@ class KernelPrior(SensitiveAttack):
         Bandwidth of the kernel; the smaller, the more the adversary knows.
     targets : int, optional
         Approximate number of people to attack; whole classes are drawn at random. Defaults to 2,000, fewer for tables
-        of more than 50,000 records, but at least 200.
+        of more than 32,000 records, but at least 200.
     on : str, optional
         The sensitive column.
 

@@ -162,8 +162,8 @@ def _interleave(first: IntArray, second: IntArray) -> IntArray:
     return out
 
 
-CHUNK = 4096
-"""Number of groups whose widths are compared at once: keeps a level's memory small compared with the rows."""
+CHUNK = 2048
+"""Number of groups whose widths a core compares at once: keeps a level's memory small compared with the rows."""
 
 
 class Frontier:
@@ -362,9 +362,9 @@ class Frontier:
         """
         if model.stats_needed() == frozenset({Stat.SIZE}):
             return model.satisfied(self.children_stats(proposals, model), reference)
-        at = np.arange(len(proposals)) // (CHUNK // 4)
-        chunks = [proposals.take(at == chunk) for chunk in range(int(at[-1]) + 1)]
-        return np.concatenate([self._judge(chunk, model.by_histogram, reference) for chunk in chunks])
+        at = np.arange(len(proposals)) // (CHUNK // 2)
+        models, n = model.by_histogram, int(at[-1]) + 1
+        return np.concatenate([self._judge(proposals.take(at == i), models, reference) for i in range(n)])
 
     def _judge(self, proposals: Proposals, models: Sequence[AllOf], reference: Reference) -> BoolArray:
         satisfied = np.ones(len(proposals.starts), dtype=np.bool_)

@@ -29,10 +29,10 @@ settings.register_profile("thorough", deadline=None, max_examples=1000, suppress
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE") or ("ci" if os.environ.get("CI") else "default"))
 
 
-# reports run all attacks; tests of this one, which takes most of the time, give their own number of worlds
+# reports run all attacks, and this one takes most of the time; its own tests set the number of worlds
 known_algorithm._MOST = 24
 
-# collecting takes a quarter longer if garbage is looked for meanwhile
+# garbage collection makes collecting the tests a quarter slower
 gc.disable()
 
 # no test pulls the plug, and waiting for disks takes minutes
@@ -59,7 +59,7 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 def pytest_collection_finish() -> None:
-    """Look for garbage again, but not among what was imported and collected."""
+    """Turn garbage collection on again, except for what was imported and collected."""
     gc.freeze()
     gc.enable()
 

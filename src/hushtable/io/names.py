@@ -50,9 +50,9 @@ def check_names(names: Iterable[Any], where: str) -> list[str]:
 
 
 def name_rows(header: Sequence[Any]) -> list[Any]:
-    """Return a file's header with a name for its first column if that is the only one without: ``row``.
+    """Return a file's header; if only the first column has no name, call it ``row``.
 
-    R and pandas write the names or numbers of the rows there.
+    R and pandas write the names or numbers of the rows into such a column.
 
     Examples
     --------

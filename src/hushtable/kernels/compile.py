@@ -87,7 +87,7 @@ class _WithoutLinearAlgebra:
 
 @functools.cache
 def _numba() -> Any:
-    """Import numba; no kernel multiplies matrices, so without ``scipy.linalg``, which would take half of the time."""
+    """Import numba without ``scipy.linalg``, which takes half of the time and only serves matrix products."""
     importer = _WithoutLinearAlgebra()
     sys.meta_path.insert(0, importer)
     try:

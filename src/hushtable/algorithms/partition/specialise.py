@@ -61,7 +61,7 @@ class Branches(Branching):
         self._problem, self._reference = problem, problem.reference
         self.minimum = max(problem.model.min_group_size(), 1) * table.unit
         self._divisible = self.minimum + 1 if budget > 0 else 2 * self.minimum
-        # of equal records of one kind, those go back that come first by what else is published: no value decides
+        # equal records of one kind go back in the order of their other published cells: no sensitive value decides
         order = table.canonical_order
         self.rows = order[kept[order]]
         self.trees = Trees(table.quasi)

@@ -61,6 +61,17 @@ def test_help_imports_nothing_heavy():
     assert not HEAVY & loaded
 
 
+def test_a_run_does_not_import_pandas_which_pyarrow_would(policy, people, tmp_path):
+    script = (
+        "import sys; sys.argv = ['hushtable', *sys.argv[1:]]\nfrom hushtable.cli.main import main\ntry:\n    main()\n"
+    )
+    script += "except SystemExit as end:\n    print(end.code, 'pandas' in sys.modules, file=sys.stderr)\n"
+    script += "import pandas, pyarrow\nprint(pyarrow.table({'a': [1]}).to_pandas().a[0], file=sys.stderr)"
+    words = ["run", policy, "--data", people, "-o", tmp_path / "release"]
+    done = subprocess.run([sys.executable, "-c", script, *map(str, words)], capture_output=True, text=True, check=True)
+    assert done.stderr.splitlines()[-2:] == ["0 False", "1"]
+
+
 def test_a_misspelt_command_is_a_usage_error(call):
     answer = call("rnu")
     assert answer.code == 2

@@ -22,7 +22,7 @@ import numpy as np
 
 from hushtable.kernels.device import use
 from hushtable.kernels.metric import Metric
-from hushtable.kernels.unassigned import Remaining, remaining
+from hushtable.kernels.unassigned import Unassigned, all_unassigned
 
 # sdcMicro 5.8.1 (C++), one core of a machine of this kind, CPU seconds
 SDCMICRO = {"20000x6": 1.00, "20000x20": 2.57, "20000x50": 7.53, "20000x100": 17.18}
@@ -36,7 +36,7 @@ def table(size: str) -> np.ndarray:
     return points[np.argsort(points[:, 0], kind="stable")]
 
 
-def mdav(left: Remaining) -> Iterator[np.ndarray]:
+def mdav(left: Unassigned) -> Iterator[np.ndarray]:
     """What algorithms/cluster/mdav.py does: a benchmark on a bare machine has no tables to read."""
     yield from left.opposites(K)
     if left.units >= 2 * K:
@@ -58,7 +58,7 @@ def row(size: str, device: str, cores: int) -> dict[str, Any]:
     os.environ["HUSHTABLE_THREADS"] = str(cores)
     begin, cpu = time.perf_counter(), time.process_time()
     with use(device):
-        groups = list(mdav(remaining(points, Metric.of_numbers(points.shape[1]))))
+        groups = list(mdav(all_unassigned(points, Metric.of_numbers(points.shape[1]))))
         seconds, cpu = time.perf_counter() - begin, time.process_time() - cpu
         labels = np.empty(len(points), dtype=np.int64)
         for number, members in enumerate(groups):

@@ -52,7 +52,7 @@ def test_ranks_cells_and_codes_are_those_of_the_whole_column(kind: str, data: st
             runs = stored(Path(folder, "c"), pieces)
             size = rank_column(runs)
             ranks = np.fromfile(Path(folder, "c.ranks"), dtype=np.min_scalar_type(size - 1))
-            coded = runs.coded()
+            coded = runs.to_dictionary_array()
             cells = [cell for run in range(len(runs)) for cell in runs.cells(run).to_pylist()]
     finally:
         runs_module.RANGE_BYTES = before

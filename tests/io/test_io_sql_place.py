@@ -15,7 +15,7 @@ from support_sql import CANARY
 import hushtable as ht
 from hushtable.errors import PolicyError, UsageError
 from hushtable.io.sql_place import SqlPlace, one_select, quoted
-from hushtable.io.urls import Url, is_url, shown, source_of
+from hushtable.io.urls import Url, is_url, redacted, source_of
 
 
 @given(query=st.text(alphabet="ab ();'\"-/*$\\\n", max_size=24))
@@ -60,7 +60,7 @@ def test_addresses_survive_writing_and_reading_and_show_no_password(table, passw
     assert again.options == {"table": table, "password": secret}
     place = SqlPlace.of(url.secret())
     assert place.table == table
-    for text in (str(url), repr(url), str(place), repr(place), shown(url.secret())):
+    for text in (str(url), repr(url), str(place), repr(place), redacted(url.secret())):
         assert CANARY not in text
     assert url.has_password
     assert not Url.of(str(url)).has_password
@@ -158,7 +158,7 @@ def test_signatures_of_stores_are_shown_nowhere():
     signed = "https://store.example/people.parquet?X-Amz-Signature=CANARY&X-Amz-Security-Token=CANARY"
     url = Url.of(signed)
     assert url.has_password and not Url.of("s3://bucket/people.parquet").has_password
-    assert shown(signed) == str(url) == "https://store.example/people.parquet"
+    assert redacted(signed) == str(url) == "https://store.example/people.parquet"
     assert url.secret() == signed
     with pytest.raises(PolicyError, match="contains a password") as caught:
         ht.anonymize(pa.table({"a": [1, 1]}), ht.Policy(quasi=["a"], models=[ht.KMap(k=2)], population=signed))

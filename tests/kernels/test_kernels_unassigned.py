@@ -10,7 +10,7 @@ from support_points import clouds, far
 
 from hushtable.kernels.metric import Metric
 from hushtable.kernels.passes import Shadow, has_shadow
-from hushtable.kernels.unassigned import PROBES, Batched, Index, Scan, remaining
+from hushtable.kernels.unassigned import PROBES, Batched, Index, Scan, all_unassigned
 
 
 def same(a: np.ndarray, b: np.ndarray) -> bool:
@@ -126,16 +126,16 @@ def test_larger_clouds(shape):
 
 def test_the_faster_way_is_taken_by_measuring_and_copies_are_independent():
     draw = np.random.default_rng(1)
-    assert isinstance(remaining(np.zeros((100, 3)), Metric.of_numbers(3)), Scan)
-    assert isinstance(remaining(draw.normal(size=(5000, 14)), Metric.of_numbers(14)), Batched)
-    assert isinstance(remaining(draw.normal(size=(2 * PROBES[1], 40)), Metric.of_numbers(40)), Batched)
+    assert isinstance(all_unassigned(np.zeros((100, 3)), Metric.of_numbers(3)), Scan)
+    assert isinstance(all_unassigned(draw.normal(size=(5000, 14)), Metric.of_numbers(14)), Batched)
+    assert isinstance(all_unassigned(draw.normal(size=(2 * PROBES[1], 40)), Metric.of_numbers(40)), Batched)
     # many columns that lie on a line, for which a tree is best
     n = 16 * PROBES[1]
     flat = np.outer(np.sort(draw.normal(size=n)), draw.normal(size=40))
-    assert isinstance(remaining(flat, Metric.of_numbers(40)), Index)
-    left = remaining(np.arange(float(n))[:, None], Metric.of_numbers(1))
+    assert isinstance(all_unassigned(flat, Metric.of_numbers(40)), Index)
+    left = all_unassigned(np.arange(float(n))[:, None], Metric.of_numbers(1))
     assert isinstance(left, Index)
-    tiny = remaining(np.arange(5000.0)[:, None] * 1e-200, Metric.of_numbers(1))
+    tiny = all_unassigned(np.arange(5000.0)[:, None] * 1e-200, Metric.of_numbers(1))
     assert isinstance(tiny, Index)  # squares vanish: no shadow
     other = left.again()
     other.take(0, 10)

@@ -172,7 +172,7 @@ def failures(policy: LinkedPolicy, tables: dict[str, pa.Table]) -> Counter:
     """How many combinations of each tables fail, by trying all of them."""
     people = persons(policy, tables)
     columns = [f"{n}.{c}" for n in policy.events for c, v in policy.tables[n].columns.items() if v.role == "sensitive"]
-    known = {name: policy.known(name) for name in policy.events}
+    known = {name: policy.known_events(name) for name in policy.events}
     caps = {name: 1 if m == "all" else m for name, m in known.items()}
     total = max(caps.values()) if policy.knows == "all" else policy.knows
     whole = {name for name, m in known.items() if m == "all"}

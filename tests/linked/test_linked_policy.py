@@ -66,8 +66,8 @@ def test_all_known_holds_for_tables_that_hang_together():
 
 def test_known_of_a_table_counts_within_all():
     policy = LinkedPolicy(**{**changed("events", knows=3), "knows": 4})
-    assert policy.known("events") == 3
-    assert LinkedPolicy(**{**BASE, "knows": 4}).known("events") == 4
+    assert policy.known_events("events") == 3
+    assert LinkedPolicy(**{**BASE, "knows": 4}).known_events("events") == 4
 
 
 def test_sensitive_columns_may_have_dots_in_their_names():

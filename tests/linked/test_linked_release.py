@@ -73,7 +73,8 @@ def test_keys_have_no_gaps_that_would_count_what_is_suppressed():
 def test_cells_that_overlap_tell_no_order():
     """January and the year around it differ, but nobody knows which was first."""
     column = SimpleNamespace(
-        column=SimpleNamespace(codes=np.array([0, 1, 0, 2])), shown=((np.array([0, 1, 2]), np.array([3, 3, 4])), ())
+        column=SimpleNamespace(codes=np.array([0, 1, 0, 2])),
+        labels_by_level=((np.array([0, 1, 2]), np.array([3, 3, 4])), ()),
     )
     person, gone = np.array([0, 0, 1, 1]), np.zeros(4, dtype=bool)
     assert order_kept(person, column, np.array([0, 1, 0, 1]), gone) == 0.5

@@ -20,7 +20,7 @@ from hushtable.linked.run import anonymize_linked
 def by_trying(policy, tables):
     """The fewest people who match what may be known of each person, and the different combinations."""
     people = persons(policy, tables)
-    known = {name: policy.known(name) for name in policy.events}
+    known = {name: policy.known_events(name) for name in policy.events}
     caps = {name: 1 if m == "all" else m for name, m in known.items()}
     total = max(caps.values()) if policy.knows == "all" else policy.knows
     whole = {name for name, m in known.items() if m == "all"}

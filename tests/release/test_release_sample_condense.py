@@ -68,10 +68,10 @@ def test_worked_example():
     assert moments.means.tolist() == [[10, 20]] and not moments.apart[0]
     assert np.allclose(covariance_of(moments, 0), [[2.5, 1.5], [1.5, 2.5]])
     # the eigenvectors are the diagonals: a draw half-way along both is the mean, one at an end is sqrt(3 * 1.6) away
-    assert np.allclose(moments.drawn(np.array([0]), np.array([[0.5, 0.5]])), [[10, 20]])
+    assert np.allclose(moments.draw_records(np.array([0]), np.array([[0.5, 0.5]])), [[10, 20]])
     assert np.allclose(np.sort(moments.values[0]), [0.4, 1.6])
     end = np.where(moments.values > 1, 0.0, 0.5)
-    assert np.allclose(np.abs(moments.drawn(np.array([0]), end) - [10, 20]), np.sqrt(2.5 * 3 * 1.6 / 2))
+    assert np.allclose(np.abs(moments.draw_records(np.array([0]), end) - [10, 20]), np.sqrt(2.5 * 3 * 1.6 / 2))
 
 
 def test_draws_keep_mean_and_covariance_in_expectation():
@@ -79,7 +79,7 @@ def test_draws_keep_mean_and_covariance_in_expectation():
     # midpoints of a 400 x 400 grid stand for all draws: their moments are the integrals
     steps = (np.arange(400) + 0.5) / 400
     luck = np.stack(np.meshgrid(steps, steps), axis=-1).reshape(-1, 2)
-    drawn = moments.drawn(np.zeros(len(luck), dtype=np.int64), luck)
+    drawn = moments.draw_records(np.zeros(len(luck), dtype=np.int64), luck)
     assert np.allclose(drawn.mean(axis=0), [10, 20])
     assert np.allclose(np.cov(drawn.T, bias=True), [[2.5, 1.5], [1.5, 2.5]], rtol=1e-4)
 
@@ -122,7 +122,7 @@ def test_nobody_lies_on_a_line_with_an_outlier():
     group = np.array([[0.0, 0.0]] * 9 + [[3.0, 7.0]])
     moments = moments_of(group, np.array([0, 10]))
     assert moments.apart.all()
-    drawn = moments.drawn(np.zeros(50, dtype=np.int64), np.random.default_rng(0).random((50, 2)))
+    drawn = moments.draw_records(np.zeros(50, dtype=np.int64), np.random.default_rng(0).random((50, 2)))
     assert np.abs(np.corrcoef(drawn.T)[0, 1]) < 0.5
     # nor on a plane, where a class has fewer people than columns
     assert moments_of(np.random.default_rng(0).normal(size=(5, 6)), np.array([0, 5])).apart.all()
@@ -130,7 +130,7 @@ def test_nobody_lies_on_a_line_with_an_outlier():
 
 def test_draws_stay_near_their_class():
     moments = moments_of(CROSS, np.array([0, 8]))
-    drawn = moments.drawn(np.zeros(999, dtype=np.int64), np.random.default_rng(0).random((999, 2)))
+    drawn = moments.draw_records(np.zeros(999, dtype=np.int64), np.random.default_rng(0).random((999, 2)))
     assert np.all(np.abs(drawn - moments.means[0]) <= np.sqrt(3 * 2) * moments.spreads[0])
 
 

@@ -119,4 +119,4 @@ def _guess(cells: Cells, group: IntArray, seed: int, stream: str, *, minimal: bo
     draw = rng.uniform(seed, stream, len(group))
     new = run_starts(group)
     place = np.arange(len(group)) - np.flatnonzero(new)[np.cumsum(new) - 1] if len(group) else group
-    return cells.written_down(group, place, draw, spread) if minimal else cells.drawn(group, draw)
+    return cells.written_down(group, place, draw, spread) if minimal else cells.draw_leaves(group, draw)

@@ -40,7 +40,7 @@ def play(
         If the rows are not on this machine, with the error of sampling.
     """
     attack = attacks.chosen(name, parameters)
-    drawn = release.origin.drawn(release.plan, sample or ATTACKED)
+    drawn = release.origin.attack_sample(release.plan, sample or ATTACKED)
     if drawn is not None:
         view, sampled, weight = drawn
         return SampledResult.of(attack.run(view), release.verification.rows, sampled, weight)

@@ -16,7 +16,7 @@ from hushtable.cli.output import Console, bullet, deliver, grid, put
 from hushtable.cli.progress import waiting
 from hushtable.errors import OutputError
 from hushtable.io.figures import number, share
-from hushtable.io.urls import shown, source_of
+from hushtable.io.urls import redacted, source_of
 from hushtable.schema.columns import Role
 
 if TYPE_CHECKING:
@@ -72,7 +72,7 @@ def init(
     with waiting("reading and profiling the table"):
         read = read_tables([source])
         found = profile(read)
-    name = shown(source)
+    name = redacted(source)
     text = starter_policy(found, name)
     warned = Policy.from_yaml(text).cautions(read)
     atomic_write_text(output, text)
@@ -116,8 +116,8 @@ def _text(to: Console, found: Profile, warned: Sequence[Caution], data: str, out
             "add a header line before it, because column names are published.",
             style="yellow",
         )
-    shown = any(c.problem or c.tokens or c.hierarchy_reason for c in found.columns)
-    if like or found.entity or unclear or shown:
+    doubtful = any(c.problem or c.tokens or c.hierarchy_reason for c in found.columns)
+    if like or found.entity or unclear or doubtful:
         to.print()
     _subsets(to, found)
     print_cautions(to, warned)

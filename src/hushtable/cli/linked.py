@@ -14,7 +14,7 @@ from hushtable.cli.output import Console, deliver, put
 from hushtable.cli.progress import progress_bar, waiting
 from hushtable.cli.signals import nearly_done
 from hushtable.errors import UsageError, counted
-from hushtable.io.urls import shown
+from hushtable.io.urls import redacted
 
 if TYPE_CHECKING:
     from hushtable.linked.policy import LinkedPolicy
@@ -68,11 +68,11 @@ def init_linked(data: str, output: Path, schema: str | None, people: str | None,
         keys = schema_keys(address)
         joined = join_tables(keys, people)
         tables = read_schema(address, list(joined))
-        text = draft_policy(joined, tables, shown(address), len(keys) - len(joined))
+        text = draft_policy(joined, tables, redacted(address), len(keys) - len(joined))
     LinkedPolicy.from_yaml(text)
     atomic_write_text(output, text)
     found: dict[str, Any] = {
-        "data": shown(address), "policy": output, "not_joined": sorted(keys.keys() - joined.keys()),
+        "data": redacted(address), "policy": output, "not_joined": sorted(keys.keys() - joined.keys()),
         "tables": {name: {"rows": tables[name].num_rows, "of": one.of} for name, one in joined.items()},
     }  # fmt: skip
 
@@ -115,7 +115,7 @@ def run_linked(
             release = anonymize_linked(tables, policy, progress=progress)
         nearly_done()
         release.save(output, format=cast(Any, given["format"]), overwrite=overwrite, to=to)
-    found = {**release.summary(), "folder": output, **({} if to is None else {"published": shown(to)})}
+    found = {**release.summary(), "folder": output, **({} if to is None else {"published": redacted(to)})}
 
     def text(to: Console) -> None:
         _print_verified(to, found)

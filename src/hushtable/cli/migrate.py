@@ -53,7 +53,7 @@ def migrate(
         for path, found, _, changes, _, backup in plans
     ]  # fmt: skip
 
-    def shown(to: Console) -> None:
+    def print_plans(to: Console) -> None:
         rows = [[str(path), found.kind, str(found.format), said] for path, found, _, _, said, _ in plans]
         to.print(grid(["file", "kind", "format", ""], rows, right=["format"], fold=["file"]))
         for path, _, _, changes, _, backup in pending:
@@ -70,7 +70,7 @@ def migrate(
             for caution in one["cautions"]:
                 bullet(to, caution)
 
-    deliver({"written": write and bool(pending), "files": files}, as_json, shown)
+    deliver({"written": write and bool(pending), "files": files}, as_json, print_plans)
 
 
 def _files(paths: list[Path]) -> list[tuple[Path, WrittenFile]]:

@@ -16,7 +16,7 @@ from hushtable.cli.output import Console, deliver, grid, put
 from hushtable.cli.progress import waiting
 from hushtable.errors import UsageError
 from hushtable.io.figures import number, share
-from hushtable.io.urls import shown
+from hushtable.io.urls import redacted
 
 if TYPE_CHECKING:
     from hushtable.release.exposure import Exposure
@@ -64,7 +64,7 @@ def risk(
     parameters = {key: value for key, value in given.items() if value is not None}
     before, after = _exposures(target, data or [], policy_file, files)
     found = risk_summary(parameters, before, after, names).as_dict()
-    name = shown(target)
+    name = redacted(target)
     answer: Mapping[str, Any] = {"target": name, "before_only": after is None, "risks": found}
     deliver(answer, as_json, lambda to: print_risks(to, name, found))
 
@@ -87,7 +87,7 @@ def _exposures(
             return release.exposures()
     if policy_file is None:
         raise UsageError(
-            f"{shown(target)!r} is not the folder of a release, and a table needs a policy that says which columns "
+            f"{redacted(target)!r} is not the folder of a release, and a table needs a policy that says which columns "
             "are quasi-identifiers.",
             hint="Add --policy POLICY, or give the folder that 'hushtable run' wrote.",
         )

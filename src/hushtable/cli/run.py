@@ -29,7 +29,7 @@ from hushtable.cli.output import Console, deliver, put
 from hushtable.cli.progress import progress_bar
 from hushtable.cli.signals import nearly_done
 from hushtable.errors import UsageError, counted
-from hushtable.io.urls import shown, source_of
+from hushtable.io.urls import redacted, source_of
 
 if TYPE_CHECKING:
     from hushtable.algorithms.base import Progress
@@ -198,7 +198,7 @@ def _also(
     account = release.plan.account
     found: dict[str, Any] = {} if account is None else {"ledger": account.result()}
     if address is not None:
-        found["published"] = shown(address)
+        found["published"] = redacted(address)
     if warned is not None:
         found["warnings"] = [asdict(caution) for caution in warned]
     if verdict is not None:

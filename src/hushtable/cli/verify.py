@@ -15,7 +15,7 @@ from hushtable.cli.output import Console, deliver, put
 from hushtable.cli.progress import progress_bar, waiting
 from hushtable.errors import DataError, UsageError, counted
 from hushtable.io.secret import SECRET
-from hushtable.io.urls import Source, is_url, shown, source_of
+from hushtable.io.urls import Source, is_url, redacted, source_of
 
 if TYPE_CHECKING:
     from hushtable.engines.release import Release
@@ -100,7 +100,7 @@ def verify(
     else:
         with waiting("reading and verifying"):
             verification = api.verify(source, policy, evidence, companion, data or None)
-    found = {"file": shown(source), "own_policy": policy_file is None, "reproduced": rerun}
+    found = {"file": redacted(source), "own_policy": policy_file is None, "reproduced": rerun}
     found |= {**verification.as_dict(), "evidence": checked}
     deliver(found, as_json, lambda to: _print(to, found))
     if not found["satisfied"]:

@@ -59,7 +59,9 @@ class StoredTable:
 
     def in_memory(self) -> pa.Table:
         """Return the columns that algorithms and models use, as dictionaries with the smallest codes."""
-        return pa.table({name: runs.coded() for name, runs in self.runs.items() if name not in self.ranks})
+        return pa.table(
+            {name: runs.to_dictionary_array() for name, runs in self.runs.items() if name not in self.ranks}
+        )
 
     def rank_of(self, name: str) -> AnyArray:
         """Return the ranks of a column's cells, mapped from the disk."""
@@ -201,7 +203,7 @@ class Combined:
     def codes(self, stored: StoredTable, name: str, of_place: AnyArray) -> Iterator[AnyArray]:
         """Yield ``of_place`` of every row's value in a column, run by run; the first entry is for null."""
         for run, pieces in enumerate(self.places[name]):
-            yield of_place[pieces].take(stored.runs[name].places(run))
+            yield of_place[pieces].take(stored.runs[name].places_in_run(run))
 
 
 def _strides(columns: dict[str, pa.Array]) -> dict[str, int]:
@@ -215,7 +217,7 @@ def _strides(columns: dict[str, pa.Array]) -> dict[str, int]:
 
 def combine(stored: StoredTable, work: Workspace, progress: Progress) -> Combined | None:
     """Count the distinct combinations of a stored table's values; None if they do not fit into one number."""
-    found = dict(zip(stored.runs, each(lambda runs: runs.joined(), stored.runs.values()), strict=True))
+    found = dict(zip(stored.runs, each(lambda runs: runs.merged_values(), stored.runs.values()), strict=True))
     columns = {name: values for name, (values, _) in found.items()}
     places = {name: pieces for name, (_, pieces) in found.items()}
     span = math.prod(len(values) + 1 for values in columns.values())
@@ -228,7 +230,7 @@ def combine(stored: StoredTable, work: Workspace, progress: Progress) -> Combine
     def one(run: int) -> tuple[IntArray, AnyArray]:
         key = np.zeros(rows[run], dtype=np.int64)
         for name, stride in strides.items():
-            key += (places[name][run].astype(np.int64) * stride).take(stored.runs[name].places(run))
+            key += (places[name][run].astype(np.int64) * stride).take(stored.runs[name].places_in_run(run))
         own, count, local = _counted(key, span)
         # each run's rows have their own place in the file
         with (folder / "rows").open("r+b") as ids:

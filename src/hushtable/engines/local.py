@@ -35,7 +35,7 @@ def problem_of(table: pa.Table, plan: Plan, progress: Progress | None = None) ->
     columns = plan.table if committed is None else committed.columns
     exact = plan.algorithm.recoding is Recoding.BUCKET
     problem = problem_from(encode(table, columns, plan.extra, exact=exact), plan, progress)
-    return problem if committed is None else replace(problem, earlier=committed.coded(problem.table))
+    return problem if committed is None else replace(problem, earlier=committed.in_codes_of(problem.table))
 
 
 def problem_from(encoded: EncodedTable, plan: Plan, progress: Progress | None = None) -> Problem:

@@ -220,7 +220,7 @@ class Saved:
         """Recompute the classes from the published cells and judge them again."""
         return replace(self).verification
 
-    def drawn(self, plan: Plan, sample: int) -> None:
+    def attack_sample(self, plan: Plan, sample: int) -> None:
         """Return nothing: all rows are in memory."""
 
     def recall(self, name: str) -> Mapping[str, Any] | None:

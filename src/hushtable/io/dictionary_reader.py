@@ -17,7 +17,7 @@ from hushtable.io.dictionaries import decode, encode, from_codes, to_codes
 from hushtable.io.files import iter_batches
 from hushtable.io.sources import each_run, same_types, table_sources
 from hushtable.io.text import type_words
-from hushtable.io.urls import Source, shown
+from hushtable.io.urls import Source, redacted
 
 BATCH_ROWS = 1 << 18
 
@@ -157,7 +157,7 @@ def _gather(
         for batch in iter_batches(file, columns, BATCH_ROWS, unescape_formulas=unescape_formulas):
             if gatherers and set(gatherers) != set(batch.schema.names):
                 raise DataError(
-                    f"{shown(file)!r} has different columns from the files before it.",
+                    f"{redacted(file)!r} has different columns from the files before it.",
                     code="different-columns",
                     hint="The parts of one table must have the same columns.",
                 )
@@ -168,7 +168,7 @@ def _gather(
                     gatherers.setdefault(name, _Gatherer()).add(array)
                 except pa.ArrowNotImplementedError:
                     raise DataError(
-                        f"Column {name!r} of {shown(file)!r} contains values of type {type_words(array.type)}, "
+                        f"Column {name!r} of {redacted(file)!r} contains values of type {type_words(array.type)}, "
                         "which cannot be used.",
                         code="unsupported-type",
                         hint="Convert the column to numbers, dates or text first.",

@@ -32,7 +32,7 @@ from hushtable.io.csv_write import write_csv
 from hushtable.io.dictionaries import compact
 from hushtable.io.names import check_names
 from hushtable.io.partitions import PartitionFile, own_columns, with_values
-from hushtable.io.urls import DATABASES, SheetFile, Source, Url, is_url, shown
+from hushtable.io.urls import DATABASES, SheetFile, Source, Url, is_url, redacted
 
 _ENDINGS = {
     ".csv": "csv",
@@ -151,7 +151,7 @@ def read_table(
         return with_values(whole, path, wanted)
     found, file = _kind_of(path)
     if sheet is not None and found != "excel":
-        raise UsageError(f"{shown(path)!r} has no sheets.", code="no-sheet", hint="Only .xlsx files have.")
+        raise UsageError(f"{redacted(path)!r} has no sheets.", code="no-sheet", hint="Only .xlsx files have.")
     if found == "sql":
         from hushtable.io.sql import read_sql
 

@@ -19,7 +19,7 @@ from hushtable.io.names import check_names, select_names
 from hushtable.io.remote import open_remote
 from hushtable.io.sniff import open_bytes
 from hushtable.io.text import is_text
-from hushtable.io.urls import Source, is_url, shown
+from hushtable.io.urls import Source, is_url, redacted
 
 # UnicodeDecodeError, among the ValueErrors: a column's name that is not UTF-8
 _FAULTS = (pa.ArrowException, OSError, ValueError)
@@ -145,7 +145,7 @@ def parquet_names(path: Source) -> list[str]:
     ['b']
     """
     with _open(path) as source:
-        return check_names(source.schema_arrow.names, f"The file {shown(path)!r}")
+        return check_names(source.schema_arrow.names, f"The file {redacted(path)!r}")
 
 
 def unpacked_parquet(path: Path, most: int) -> int:
@@ -223,7 +223,7 @@ def _counts_agree(metadata: pq.FileMetaData) -> bool:
 
 
 def _wanted(path: Source, source: pq.ParquetFile, columns: Sequence[str] | None) -> list[str]:
-    where = f"The file {shown(path)!r}"
+    where = f"The file {redacted(path)!r}"
     wanted = select_names(check_names(source.schema_arrow.names, where), columns, where)
     if source.metadata.num_rows == 0:
         raise DataError(f"{where} has no rows.", code="no-rows", hint="Check that the export ran to its end.")
@@ -232,7 +232,7 @@ def _wanted(path: Source, source: pq.ParquetFile, columns: Sequence[str] | None)
 
 def _damaged(path: Source) -> DataError:
     return DataError(
-        f"The file {shown(path)!r} is not a complete Parquet file.",
+        f"The file {redacted(path)!r} is not a complete Parquet file.",
         code="damaged-file",
         hint="It may be truncated or have the wrong ending; copy or export it again.",
     )

@@ -123,7 +123,7 @@ class ColumnRuns:
     ...     for cells in (["y", None, "x"], ["y"]):
     ...         writer.add(*sorted_run(pa.chunked_array([cells])))
     ...     runs = ColumnRuns.of(Path(folder, "a"), pa.string(), writer.close())
-    ...     runs.values(0).to_pylist(), runs.places(0).tolist(), runs.coded().to_pylist()
+    ...     runs.values(0).to_pylist(), runs.places_in_run(0).tolist(), runs.to_dictionary_array().to_pylist()
     (['x', 'y'], [2, 0, 1], ['y', None, 'x', 'y'])
     """
 
@@ -145,7 +145,7 @@ class ColumnRuns:
         with pa.memory_map(str(_beside(self.base, "values"))) as file:
             return pa.ipc.open_file(file).get_batch(run).column(0)
 
-    def places(self, run: int) -> AnyArray:
+    def places_in_run(self, run: int) -> AnyArray:
         """Return the place of every row's value in its run, from 1; 0 is null."""
         sizes = np.array(self.rows, dtype=np.int64) * np.array(self.widths, dtype=np.int64)
         dtype = np.dtype(f"u{self.widths[run]}")
@@ -154,10 +154,10 @@ class ColumnRuns:
 
     def cells(self, run: int) -> pa.Array:
         """Return the cells of a run as they were read, in their stored type."""
-        places = self.places(run)
+        places = self.places_in_run(run)
         return self.values(run).take(pa.array(places.astype(np.int64) - 1, mask=places == 0))
 
-    def joined(self) -> tuple[pa.Array, list[AnyArray]]:
+    def merged_values(self) -> tuple[pa.Array, list[AnyArray]]:
         """Return the distinct values of all runs in order, and for each run the place of its values among them.
 
         Places begin with 1; each run's list begins with 0, the place of null.
@@ -172,14 +172,14 @@ class ColumnRuns:
         dtype = np.min_scalar_type(offset - 1)
         return pa.concat_arrays(parts).cast(_plain(self.kind)), [np.concatenate(p).astype(dtype) for p in pieces]
 
-    def coded(self) -> pa.DictionaryArray:
+    def to_dictionary_array(self) -> pa.DictionaryArray:
         """Return the whole column in memory: sorted distinct values, and the smallest codes that fit."""
-        dictionary, pieces = self.joined()
+        dictionary, pieces = self.merged_values()
         codes = np.empty(sum(self.rows), dtype=np.min_scalar_type(max(len(dictionary) - 1, 0)))
         gaps = np.zeros(len(codes), dtype=np.bool_)
         at = 0
         for run, rows in enumerate(self.rows):
-            places = self.places(run)
+            places = self.places_in_run(run)
             own = pieces[run].astype(np.int64) - 1
             own[0] = 0
             codes[at : at + rows] = own.astype(codes.dtype)[places]
@@ -286,7 +286,7 @@ def rank_column(runs: ColumnRuns) -> int:
     dtype = np.min_scalar_type(highest)
     with _beside(runs.base, "ranks").open("wb") as out:
         for run in range(len(runs)):
-            out.write(np.concatenate(pieces[run]).astype(dtype)[runs.places(run)].data)
+            out.write(np.concatenate(pieces[run]).astype(dtype)[runs.places_in_run(run)].data)
             pieces[run] = []
         out.flush()
         os.fsync(out.fileno())

@@ -16,7 +16,7 @@ from hushtable.errors import DataError
 from hushtable.io.dictionaries import decode, encode, from_codes, to_codes, value_type
 from hushtable.io.files import column_names, is_table_file, iter_batches, read_table
 from hushtable.io.partitions import PartitionFile, files_below
-from hushtable.io.urls import DELTA, SheetFile, Source, Url, is_url, shown, source_of
+from hushtable.io.urls import DELTA, SheetFile, Source, Url, is_url, redacted, source_of
 
 _log = logging.getLogger(__package__)
 
@@ -111,7 +111,7 @@ def table_sources(sources: Sequence[Source]) -> list[str | Path]:
     for at, address in enumerate(outside):
         if address in outside[:at]:
             raise DataError(
-                f"{shown(address)!r} is given twice.",
+                f"{redacted(address)!r} is given twice.",
                 code="file-twice",
                 hint="Its people would be counted twice; name every table once.",
             )
@@ -151,7 +151,7 @@ def same_columns(files: Sequence[Source], names: Sequence[Sequence[str]]) -> lis
         if sorted(here) != sorted(names[0]):
             differing = sorted(set(names[0]).symmetric_difference(here))
             raise DataError(
-                f"{shown(files[0])!r} and {shown(file)!r} do not have the same columns. Only in one of them: "
+                f"{redacted(files[0])!r} and {redacted(file)!r} do not have the same columns. Only in one of them: "
                 f"{', '.join(map(repr, differing))}.",
                 code="different-columns",
                 hint="The files of one table must have the same columns.",

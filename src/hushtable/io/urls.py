@@ -159,16 +159,16 @@ def can_count(source: Source) -> bool:
     return is_url(source) and Url.of(str(source)).scheme in ("duckdb", "postgresql")
 
 
-def shown(source: Source) -> str:
-    """A source in a form that may be printed: without passwords.
+def redacted(source: Source) -> str:
+    """Return a source as it may be printed: without passwords.
 
     Examples
     --------
-    >>> shown("postgresql://ann:secret@db/clinic?password=secret&table=people")
+    >>> redacted("postgresql://ann:secret@db/clinic?password=secret&table=people")
     'postgresql://ann@db/clinic?table=people'
-    >>> shown("https://store.example/people.parquet?signature=secret")
+    >>> redacted("https://store.example/people.parquet?signature=secret")
     'https://store.example/people.parquet'
-    >>> shown("clinic.csv")
+    >>> redacted("clinic.csv")
     'clinic.csv'
     """
     return str(Url.of(str(source))) if is_url(source) else os.fspath(source)
@@ -200,7 +200,7 @@ def source_of(
     if is_url(text):
         url = Url.of(text)
         if (table or query) and url.scheme not in DATABASES:
-            raise _no_tables(shown(text))
+            raise _no_tables(redacted(text))
         if table or query:
             url = replace(url, options={k: v for k, v in url.options.items() if k not in ("table", "query")})
         return url.with_options(table=table, query=query).secret() if table or query else text

@@ -53,12 +53,12 @@ FIND, TAKE, ACROSS, TAKE_ACROSS = range(4)
 NOBODY = np.empty(0, dtype=np.int64)
 
 
-def remaining(points: FloatArray, metric: Metric, units: IntArray | None = None) -> Remaining:
+def all_unassigned(points: FloatArray, metric: Metric, units: IntArray | None = None) -> Unassigned:
     """Return all records as unassigned ones, with an index if that is faster.
 
     Examples
     --------
-    >>> left = remaining(np.array([[0.0], [1.0], [9.0], [2.0]]), Metric.of_numbers(1))
+    >>> left = all_unassigned(np.array([[0.0], [1.0], [9.0], [2.0]]), Metric.of_numbers(1))
     >>> left.farthest_from_centroid()
     2
     >>> left.take(2, 2).tolist(), len(left)
@@ -106,7 +106,7 @@ def _seconds(ask: Callable[[IntArray], None], rows: IntArray) -> float:
     return max(float(least), 1e-7)
 
 
-class Remaining(ABC):
+class Unassigned(ABC):
     """Records that are in no group yet.
 
     Parameters
@@ -142,7 +142,7 @@ class Remaining(ABC):
     def __len__(self) -> int:
         return self._count
 
-    def again(self) -> Remaining:
+    def again(self) -> Unassigned:
         """Return an independent copy."""
         return copy.deepcopy(self, {id(self.points): self.points, id(self.metric): self.metric})
 
@@ -198,7 +198,7 @@ class Remaining(ABC):
         return int(self.weights[row]) if len(self.weights) else 1
 
 
-class Scan(Remaining):
+class Scan(Unassigned):
     """Examines every record, every time."""
 
     def __init__(self, points: FloatArray, metric: Metric, units: IntArray | None = None) -> None:
@@ -249,7 +249,7 @@ class Scan(Remaining):
         self.units -= int(self.weights[taken].sum()) if len(self.weights) else len(taken)
 
 
-class Index(Remaining):
+class Index(Unassigned):
     """A kd-tree for neighbors and a list of outermost records for the centroid."""
 
     def __init__(self, points: FloatArray, metric: Metric, units: IntArray | None = None) -> None:
@@ -302,7 +302,7 @@ class Index(Remaining):
         self.take(row, 0)
 
 
-class Batched(Remaining):
+class Batched(Unassigned):
     """Examines every record, for several questions at once, and remembers the answers.
 
     Records are only ever removed. So the nearest records found earlier, minus the removed ones, are still the nearest
@@ -312,7 +312,7 @@ class Batched(Remaining):
     Parameters
     ----------
     points, metric, units
-        As for ``Remaining``: numbers without missing values, equal records next to each other.
+        As for ``Unassigned``: numbers without missing values, equal records next to each other.
     passes : Passes, optional
         The device for the passes: the processor, or a card.
     """

@@ -212,7 +212,7 @@ class Commitments:
     left: IntArray
     alone: BoolArray
 
-    def coded(self, table: EncodedTable) -> Earlier:
+    def in_codes_of(self, table: EncodedTable) -> Earlier:
         """Return the same in the codes of the encoded table."""
         place = {c.name: {v or "": code for code, v in enumerate(c.coded.labels[0])} for c in table.sensitive}
         sizes = [table.attribute_size((name,)) for name in self.key]

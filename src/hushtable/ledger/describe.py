@@ -244,7 +244,7 @@ def _hashed(make: Callable[[bytes, bytes], bytes], persons: PersonIds, parts: It
 
 def renamed(entries: Sequence[Entry], older: Mapping[str, str]) -> list[Entry]:
     """Rename the people and values of releases of 0.1.0, which did not know other spellings, to their current names."""
-    return [entry if entry.known or not older else _renamed(entry, older) for entry in entries]
+    return [entry if entry.has_changes or not older else _renamed(entry, older) for entry in entries]
 
 
 def _renamed(entry: Entry, older: Mapping[str, str]) -> Entry:

@@ -88,7 +88,7 @@ class Entry:
     linked: bool = False
 
     @property
-    def known(self) -> bool:
+    def has_changes(self) -> bool:
         """Whether changes of values are known: not in entries of 0.1.0."""
         return self.tags.shape == (len(self.classes), len(self.columns))
 

@@ -141,7 +141,7 @@ class History:
             for e, entry in enumerate(self.entries[:f]):
                 both = (self.traces.classes[:, [e, f]] >= 0).all(axis=1)
                 for name in set(entry.columns) & set(later.columns) if both.any() else ():
-                    known = entry.known and later.known
+                    known = entry.has_changes and later.has_changes
                     found.setdefault(name, []).append(float(np.mean(self.same(name, e, f))) if known else 0.99)
         return {name: min(shares) for name, shares in found.items() if max(shares) > 0.5}
 
@@ -192,7 +192,7 @@ class History:
         piece = np.zeros(classes.shape, dtype=np.int64)
         for e in range(n):
             entry, here = self.entries[e], np.flatnonzero(classes[:, e] >= 0)
-            if entry.known:
+            if entry.has_changes:
                 tags = np.zeros((len(here), len(columns)), dtype=np.uint64)
                 for j, name in enumerate(columns):
                     if name in entry.columns:
@@ -201,7 +201,7 @@ class History:
                 turn[here] += changed
                 last[here] = np.where((tags != 0) | changed[:, None], tags, last[here])
             piece[:, e] = turn
-            if not entry.known and len(here):
+            if not entry.has_changes and len(here):
                 # from then on it is another one
                 turn[here] += self._contradicted(e, here, columns, coded)
         pieces = [np.where(piece == t, classes, -1) for t in range(int(turn.max(initial=0)) + 1)]

@@ -236,7 +236,7 @@ def _changed(now: Described, earlier: Sequence[Entry]) -> list[str]:
     history = History([*earlier, now.entry], now.own)
     asked = []
     for name, column in now.promise.called.items():
-        before = [e for e, entry in enumerate(earlier) if entry.known and column in entry.columns]
+        before = [e for e, entry in enumerate(earlier) if entry.has_changes and column in entry.columns]
         if not before or name in now.spelling.changing:
             continue
         same = history.same(column, before[-1], -1)
@@ -253,7 +253,7 @@ def _place(entry: Entry, entries: list[Entry]) -> int | None:
     parts = ("persons", "records", "classes", "entry_class", "entry_values", "entry_units")
     for at, other in enumerate(entries):
         # 0.1.0 made its digests otherwise
-        same = other.digest == entry.digest or not other.known
+        same = other.digest == entry.digest or not other.has_changes
         if same and all(np.array_equal(getattr(other, part), getattr(entry, part)) for part in parts):
             return at
     return None

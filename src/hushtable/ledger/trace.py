@@ -113,7 +113,7 @@ def trace(entries: Sequence[Entry]) -> Traces:
 def _mark(entry: Entry) -> AnyArray:
     """Number the values of a person's records, so that those with the same values are recognized; 0 for unknown."""
     mark = np.zeros(len(entry.classes), dtype=np.uint64)
-    for tag in entry.tags.T if entry.known else ():
+    for tag in entry.tags.T if entry.has_changes else ():
         mark = mark * np.uint64(0x9E3779B97F4A7C15) + tag
     return mark
 

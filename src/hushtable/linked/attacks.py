@@ -57,15 +57,15 @@ class _Known:
     published: Links
 
     @cached_property
-    def shown(self) -> dict[str, list[list[IntArray]]]:
+    def published_cells(self) -> dict[str, list[list[IntArray]]]:
         """For each table and quasi-identifier, level by level, the published cell that would show each event."""
         found: dict[str, list[list[IntArray]]] = {}
         for name, columns in event_columns(self.links).items():
             found[name] = []
             for one in columns:
                 number = _numbers(self.published.tables[name][one.column.name])[0]
-                place = np.array([number.get(label, -2) for label in one.shown[1]], dtype=np.int64)
-                found[name].append([place[level][one.column.codes] for level in one.shown[0]])
+                place = np.array([number.get(label, -2) for label in one.labels_by_level[1]], dtype=np.int64)
+                found[name].append([place[level][one.column.codes] for level in one.labels_by_level[0]])
         return found
 
     @cached_property
@@ -83,7 +83,7 @@ class _Known:
 
     def of_event(self, name: str, row: int, *, everything: bool) -> tuple[tuple[int, ...], ...]:
         """Return, column by column, the published cells that show an event."""
-        cells = [tuple(int(level[row]) for level in levels) for levels in self.shown.get(name, [])]
+        cells = [tuple(int(level[row]) for level in levels) for levels in self.published_cells.get(name, [])]
         return (*cells, *((int(own[row]),) for own in self.exact[name])) if everything else tuple(cells)
 
     @cached_property
@@ -99,7 +99,7 @@ class _Known:
         quasi = np.array([n in self.links.quasi for n in names], dtype=np.bool_)
         return starts, table[order], row[order], quasi[table[order]]
 
-    def known(self, person: int, stream: str, *, everything: bool = False) -> list[Event]:
+    def draw_known_events(self, person: int, stream: str, *, everything: bool = False) -> list[Event]:
         """Draw as many events of a person as an adversary may know.
 
         With ``everything``, from any table, even one that the policy assumes unknown.
@@ -114,7 +114,7 @@ class _Known:
         lots = rng.uniform(policy.seed, f"{stream}/{person}", len(own))
         for i in own[np.argsort(lots)].tolist():
             name = policy.events[int(tables[i])]
-            cap = policy.known(name)
+            cap = policy.known_events(name)
             if len(found) < most and (everything or cap == "all" or times[name] < int(cap)):
                 times[name] += 1
                 found.append((name, int(rows[i])))
@@ -231,7 +231,7 @@ def _linkage(view: _View) -> AttackResult:
     """Link people by as many events as the policy says."""
     targets, right, sizes = view.targets(view.inside.links), 0, []
     for person in targets.tolist():
-        found = view.candidates(person, view.inside.known(person, "linkage"))
+        found = view.candidates(person, view.inside.draw_known_events(person, "linkage"))
         right += _picked(view, person, found, "linkage")
         sizes.append(len(found))
     return AttackResult(
@@ -245,7 +245,7 @@ def _sweep(view: _View) -> AttackResult:
     """Link people by the most revealing of several sets of events, using all of their published cells."""
     targets, right, sizes = view.targets(view.inside.links)[: max(1, TARGETS // 4)], 0, []
     for person in targets.tolist():
-        tried = [view.inside.known(person, f"sweep {i}", everything=True) for i in range(DRAWS)]
+        tried = [view.inside.draw_known_events(person, f"sweep {i}", everything=True) for i in range(DRAWS)]
         found = min((view.candidates(person, events, everything=True) for events in tried), key=len)
         right += _picked(view, person, found, "sweep")
         sizes.append(len(found))
@@ -283,7 +283,7 @@ def _fit(view: _View, known: _Known, people: IntArray) -> FloatArray:
     """Return how well published people match each of these: by most known events, then by how many have them."""
     covered, found = _covering(view, known.links.people, people), np.zeros(len(people))
     for i, person in enumerate(people.tolist()):
-        events = known.known(person, "membership")
+        events = known.draw_known_events(person, "membership")
         for label in np.flatnonzero(covered[i]).tolist():
             hits = view.hits(known, events, label)
             found[i] = max(found[i], 1 + hits.max() + np.count_nonzero(hits == hits.max()) / (len(view.classes) + 1))
@@ -349,7 +349,7 @@ def _inference(view: _View) -> AttackResult:
     for who, values in columns:
         common = int(np.argmax(np.bincount(values)))
         for person in view.targets(view.inside.links).tolist():
-            found = view.candidates(person, view.inside.known(person, "inference"))
+            found = view.candidates(person, view.inside.draw_known_events(person, "inference"))
             among = values[np.isin(who, found)]
             if not len(among):
                 continue

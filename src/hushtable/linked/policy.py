@@ -209,7 +209,7 @@ class LinkedPolicy(WrittenPolicy):
         """Return the tables that others belong to."""
         return frozenset(table.of for table in self.tables.values() if table.of is not None)
 
-    def known(self, name: str) -> int | str:
+    def known_events(self, name: str) -> int | str:
         """Return how many events of one table an adversary may know."""
         own = self.tables[name].knows
         return self.knows if own is None else own
@@ -383,7 +383,11 @@ def _table(policy: LinkedPolicy, name: str, table: TablePolicy) -> Iterator[Faul
                     "'knows' allows over all tables.", f"Write 'knows: {table.knows}' for the policy, or less here.",
                     "knows")  # fmt: skip
     above = table.of
-    if above != policy.people and above is not None and (policy.known(name) == "all") != (policy.known(above) == "all"):
+    if (
+        above != policy.people
+        and above is not None
+        and (policy.known_events(name) == "all") != (policy.known_events(above) == "all")
+    ):
         yield Fault((*place, "knows"), f"'knows: all' must cover a table and those below it; {above!r} differs.",
                     "Write it at both tables.", "knows")  # fmt: skip
 

@@ -40,7 +40,7 @@ class EventColumn:
         return self.column.coded.height
 
     @cached_property
-    def shown(self) -> tuple[tuple[IntArray, ...], tuple[str | None, ...]]:
+    def labels_by_level(self) -> tuple[tuple[IntArray, ...], tuple[str | None, ...]]:
         """For each level, the number of each value's published label; and the distinct labels."""
         coded = self.column.coded
         known: dict[str | None, int] = {}
@@ -84,7 +84,7 @@ class EventColumn:
 
     def cells(self, levels: AnyArray) -> IntArray:
         """Return the number of each row's published label."""
-        found: IntArray = _at(self.shown[0], self.column.codes, levels)
+        found: IntArray = _at(self.labels_by_level[0], self.column.codes, levels)
         return found
 
     def only(self, rows: BoolArray) -> EventColumn:
@@ -94,10 +94,10 @@ class EventColumn:
 
     def published(self, levels: AnyArray) -> pa.Array:
         """Return the published cells."""
-        labels = [label for label in self.shown[1] if label is not None]
+        labels = [label for label in self.labels_by_level[1] if label is not None]
         # a missing value is an empty cell
         number = {label: i for i, label in enumerate(labels)}
-        place = np.array([-1 if label is None else number[label] for label in self.shown[1]], dtype=np.int64)
+        place = np.array([-1 if label is None else number[label] for label in self.labels_by_level[1]], dtype=np.int64)
         return from_codes(place[self.cells(levels)], pa.array(labels, pa.string()), pa.int32())
 
 

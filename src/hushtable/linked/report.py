@@ -140,7 +140,7 @@ def _worded(report: Report, release: LinkedRelease, before: Exposed, after: Expo
 
 
 def _uncounted(policy: LinkedPolicy) -> Iterator[str]:
-    names = [n for n in policy.events if not policy.tables[n].counts and policy.known(n) != "all"]
+    names = [n for n in policy.events if not policy.tables[n].counts and policy.known_events(n) != "all"]
     if names:
         yield f"That others have as many events as a person: {', '.join(names)}."
 

@@ -73,7 +73,7 @@ class Exposed:
     combinations: int
     unique: int
 
-    def known(self) -> KnownEvents:
+    def known_events(self) -> KnownEvents:
         """Return the counts of combinations."""
         return KnownEvents(
             self.combinations, self.unique, self.unique / self.combinations, int(np.count_nonzero(self.crowds == 1))
@@ -113,4 +113,6 @@ def linked_risks(release: LinkedRelease, threshold: float, comparison: str) -> R
     sides = {"attributes": [s.linkage(s.classes, threshold, comparison) for s in (before, after)],
              "events": [s.linkage(s.crowds, threshold, comparison) for s in (before, after)]}  # fmt: skip
     found = {name: BeforeAfter(name, settings, *both) for name, both in sides.items()}
-    return RiskSummary({**found, "combinations": BeforeAfter("combinations", {}, before.known(), after.known())})
+    return RiskSummary(
+        {**found, "combinations": BeforeAfter("combinations", {}, before.known_events(), after.known_events())}
+    )

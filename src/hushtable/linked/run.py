@@ -192,7 +192,7 @@ def _check_budget(links: Links, recoded: RecodedEvents) -> None:
 def _check_known(links: Links, columns: Mapping[str, list[EventColumn]]) -> None:
     """Refuse policies that would take hours to count, before any work."""
     policy = links.policy
-    known = {name: policy.known(name) for name in links.quasi}
+    known = {name: policy.known_events(name) for name in links.quasi}
     some = [name for name in links.quasi if known[name] != "all"]
     if not some or policy.knows == "all":
         return
@@ -331,6 +331,6 @@ def order_kept(person: IntArray, column: EventColumn, levels: AnyArray, gone: Bo
     one, two = order[:-1], order[1:]
     pairs = (person[one] == person[two]) & (codes[one] != codes[two])
     # a month and the year around it differ, but do not say which came first: compare at the coarser level
-    nodes, coarser = np.stack(column.shown[0]), np.maximum(levels[one], levels[two])
+    nodes, coarser = np.stack(column.labels_by_level[0]), np.maximum(levels[one], levels[two])
     ordered = pairs & (nodes[coarser, codes[one]] != nodes[coarser, codes[two]]) & ~gone[one] & ~gone[two]
     return float(ordered.sum() / pairs.sum()) if pairs.any() else 1.0

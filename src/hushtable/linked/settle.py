@@ -47,7 +47,7 @@ def settle(problem: LinkedProblem, recoded: RecodedEvents, rounds: int | None = 
     """
     links, cells = problem.links, recoded.cells
     alive = links.alive(recoded.dropped)
-    every = bool(links.policy.counted) or any(links.policy.known(name) == "all" for name in links.quasi)
+    every = bool(links.policy.counted) or any(links.policy.known_events(name) == "all" for name in links.quasi)
     while True:
         if every:
             alive = _equalised(problem, cells, alive, rounds)
@@ -131,7 +131,7 @@ def _equalised(
 ) -> BoolArray:
     """Drop events of tables that are known completely until enough people have equal events, or equal numbers."""
     links, classes, coins = problem.links, problem.classes, problem.coins
-    everything = [name for name in links.quasi if links.policy.known(name) == "all"]
+    everything = [name for name in links.quasi if links.policy.known_events(name) == "all"]
     tables = [name for name in links.policy.events if name in everything or name in links.policy.counted]
     node = np.concatenate([links.offsets[n] + np.arange(links.tables[n].num_rows) for n in tables])
     person = np.concatenate([links.person[n] for n in tables])
@@ -176,7 +176,7 @@ def _paths(links: Links, cells: Mapping[str, IntArray], tables: Sequence[str]) -
     shift = 0
     for name in tables:
         above = str(links.policy.tables[name].of)
-        alone = above not in found or links.policy.known(name) != "all"
+        alone = above not in found or links.policy.known_events(name) != "all"
         own = [cells[name]] if alone else [found[above][links.owner[name]], cells[name]]
         found[name] = joint_codes(own) + shift
         shift = int(found[name].max(initial=shift - 1)) + 1

@@ -13,7 +13,7 @@ import pyarrow as pa
 from hushtable.errors import DataError, UsageError
 from hushtable.io.files import column_names, read_table
 from hushtable.io.sources import table_files
-from hushtable.io.urls import DATABASES, Url, is_url, shown
+from hushtable.io.urls import DATABASES, Url, is_url, redacted
 from hushtable.linked.policy import LinkedPolicy
 
 
@@ -61,7 +61,7 @@ def _files(sources: Sequence[str | Path]) -> dict[str, str]:
     for file in (*map(str, table_files([Path(s) for s in sources if not is_url(s)])), *stores):
         name = Path(file).name.split(".")[0]
         if name in files:
-            raise DataError(f"{shown(file)!r} is a second file of table {name!r}.", code="file-twice",
+            raise DataError(f"{redacted(file)!r} is a second file of table {name!r}.", code="file-twice",
                             hint="Give one file for each table.")  # fmt: skip
         files[name] = file
     return files

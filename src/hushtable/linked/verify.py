@@ -152,7 +152,7 @@ def promise_of(links: Links, classes: IntArray, cells: Mapping[str, IntArray]) -
         For each table of events that others may know, what each event shows.
     """
     policy = links.policy
-    everything = tuple(name for name in links.quasi if policy.known(name) == "all")
+    everything = tuple(name for name in links.quasi if policy.known_events(name) == "all")
     if everything:
         classes = joint_codes([classes, signatures(links, cells, everything)])
     if policy.counted:
@@ -175,7 +175,7 @@ def promise_of(links: Links, classes: IntArray, cells: Mapping[str, IntArray]) -
     ranked = np.unique(classes[order], return_inverse=True)[1].astype(np.int64)
     rows = [_joined(parts) for parts in (person, cell, table, source)]
     events = Events.build(ranked, rows[0], rows[1], rows[2], rows[3], order, levels)
-    caps = [1 if known == "all" else int(known) for known in map(policy.known, links.quasi)]
+    caps = [1 if known == "all" else int(known) for known in map(policy.known_events, links.quasi)]
     total = max(caps, default=0) if policy.knows == "all" else int(policy.knows)
     keys = sorted(policy.model().histogram_keys())
     columns = {key: _sensitive(links, key[0], place, events) for key in keys}

@@ -12,7 +12,7 @@ import pyarrow.compute as pc
 from hushtable.errors import DataError, PolicyError, did_you_mean
 from hushtable.io.files import read_table
 from hushtable.io.text import label_text, to_labels
-from hushtable.io.urls import Url, is_url, shown, source_of
+from hushtable.io.urls import Url, is_url, redacted, source_of
 from hushtable.schema.columns import Role
 from hushtable.table.plan import Extra
 
@@ -147,7 +147,7 @@ def _inside(folder: Path | None, file: str) -> str | Path:
     """Return the location of a table that the policy names: a file next to the policy, or an address."""
     if is_url(file) and Url.of(file).has_password:
         raise PolicyError(
-            f"The policy contains a password, in {shown(file)!r}.",
+            f"The policy contains a password, in {redacted(file)!r}.",
             code="password",
             hint="Policies are published; keep it in ~/.pgpass or PGPASSWORD instead.",
         )

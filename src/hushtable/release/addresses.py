@@ -17,7 +17,7 @@ from hushtable.io.remote import remote_exists, remote_file
 from hushtable.io.sources import is_address
 from hushtable.io.sql import check_sql_target, writing_sql
 from hushtable.io.sql_place import SqlPlace
-from hushtable.io.urls import DATABASES, DELTA, Source, Url, is_url, shown
+from hushtable.io.urls import DATABASES, DELTA, Source, Url, is_url, redacted
 from hushtable.release.bucket import join_tables
 from hushtable.release.publish import published_order
 from hushtable.table.plan import TablePlan
@@ -76,7 +76,7 @@ def check_address(address: str, *, overwrite: bool, inputs: Sequence[Source] = (
     for one in (address, sensitive_address(address)) if apart else (address,):
         if any(_same(one, given) for given in inputs):
             raise OutputError(
-                f"{shown(one)!r} is an input, which a release must not replace.",
+                f"{redacted(one)!r} is an input, which a release must not replace.",
                 code="is-input",
                 hint="Choose another table.",
             )
@@ -87,7 +87,9 @@ def check_address(address: str, *, overwrite: bool, inputs: Sequence[Source] = (
 
             check_delta_target(one, overwrite=overwrite)
         elif remote_exists(one) and not overwrite:
-            raise OutputError(f"{shown(one)!r} exists.", code="exists", hint="Choose another name, or add --overwrite.")
+            raise OutputError(
+                f"{redacted(one)!r} exists.", code="exists", hint="Choose another name, or add --overwrite."
+            )
 
 
 def _same(address: str, given: Source) -> bool:

@@ -180,7 +180,7 @@ def _class_table(table: EncodedTable, recoded: Recoded) -> pa.Table:
     if len(table.row_units):
         units = np.bincount(labels[kept], table.row_units[: table.n_sample][kept], minlength=recoded.n_groups)
     real = np.flatnonzero(units > 0)
-    coded = [recoded.coded(j) for j in range(len(recoded.cells))]
+    coded = [recoded.cell_codes(j) for j in range(len(recoded.cells))]
     # a missing cell is a value of its own, after the others
     columns = {
         f"q{j}": pa.array(np.where(codes[real] < 0, len(values), codes[real]).astype(np.int32))

@@ -97,7 +97,7 @@ class Origin(Protocol):
     def verify(self, table: Callable[[], pa.Table], plan: Plan) -> Verification:
         """Recompute the classes from the published cells and judge them again."""
 
-    def drawn(self, plan: Plan, sample: int) -> Any:
+    def attack_sample(self, plan: Plan, sample: int) -> Any:
         """Return a view on some classes for attacks, its records and their weight; None if all rows are in memory."""
 
     def recall(self, name: str) -> Mapping[str, Any] | None:
@@ -142,7 +142,7 @@ class Fresh:
         """The algorithm's notes on its result."""
         return self.partition.notes
 
-    def drawn(self, plan: Plan, sample: int) -> Any:
+    def attack_sample(self, plan: Plan, sample: int) -> Any:
         """Return nothing: all rows are used."""
 
     def recall(self, name: str) -> None:

@@ -77,11 +77,11 @@ class Recoded:
 
     def cells_of(self, j: int, groups: AnyArray) -> pa.DictionaryArray:
         """Return the published cells of column j for these groups, as a dictionary array."""
-        of_group, dictionary = self.coded(j)
+        of_group, dictionary = self.cell_codes(j)
         codes = of_group[groups]
         return pa.DictionaryArray.from_arrays(pa.array(codes, mask=codes < 0), dictionary)
 
-    def coded(self, j: int) -> tuple[AnyArray, pa.Array]:
+    def cell_codes(self, j: int) -> tuple[AnyArray, pa.Array]:
         """Return every group's place in the distinct cells of column j (-1: null), and these."""
         return self._coded[j]
 

@@ -108,7 +108,10 @@ def check_cells(cells: Cells, seed: int = 0) -> None:
 def _check_guesses(cells: Cells, inside: BoolArray, seed: int) -> None:
     groups = np.repeat(np.arange(len(cells)), 5)
     luck = rng.uniform(seed, "luck", len(groups))
-    for guess in (cells.drawn(groups, luck), cells.written_down(groups, np.tile(np.arange(5), len(cells)), luck, 0.0)):
+    for guess in (
+        cells.draw_leaves(groups, luck),
+        cells.written_down(groups, np.tile(np.arange(5), len(cells)), luck, 0.0),
+    ):
         require(inside[groups, guess].all(), "a leaf was drawn that the cell does not cover")
 
 

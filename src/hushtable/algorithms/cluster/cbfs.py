@@ -46,7 +46,7 @@ class Cbfs(Microaggregation):
 
     def groups(self, problem: Problem, space: Space) -> tuple[list[IntArray], dict[str, Any]]:
         """Form groups from the outside in, one at a time."""
-        left, needed = self.remaining(space), needed_units(problem, space)
+        left, needed = self.unassigned(space), needed_units(problem, space)
         found: list[IntArray] = []
         while left.units >= needed and len(left):
             if len(found) % TURN == 0:

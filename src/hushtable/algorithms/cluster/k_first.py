@@ -39,7 +39,7 @@ from hushtable.algorithms.cluster.microaggregation import Microaggregation, need
 from hushtable.algorithms.cluster.p_first import check_sensitivity
 from hushtable.algorithms.cluster.space import Space
 from hushtable.arrays import IntArray
-from hushtable.kernels.unassigned import Remaining
+from hushtable.kernels.unassigned import Unassigned
 
 BATCH = 16
 """Number of groups of a run to evaluate at a time."""
@@ -61,7 +61,7 @@ class KFirst(Microaggregation):
         """Try one size after the other."""
         check_sensitivity(problem)
         size = needed_units(problem, space) // space.unit
-        everybody = self.remaining(space)
+        everybody = self.unassigned(space)
         while 2 * size * space.unit <= space.total:
             problem.progress(2 * size * space.unit / space.total, "trying group sizes")
             found = self._attempt(problem, space, everybody.again(), size)
@@ -70,7 +70,7 @@ class KFirst(Microaggregation):
             size += 1
         return [np.arange(len(space))], {"k_hat": int(space.total // space.unit)}
 
-    def _attempt(self, problem: Problem, space: Space, left: Remaining, size: int) -> list[IntArray] | None:
+    def _attempt(self, problem: Problem, space: Space, left: Unassigned, size: int) -> list[IntArray] | None:
         """MDAV's groups of this size, or None as soon as one of them fails."""
         found: list[IntArray] = []
         groupwise, together = problem.model.part(table_level=False), problem.model.part(table_level=True)

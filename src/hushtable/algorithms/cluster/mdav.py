@@ -39,7 +39,7 @@ from hushtable.algorithms.base import Problem
 from hushtable.algorithms.cluster.microaggregation import Microaggregation, needed_units
 from hushtable.algorithms.cluster.space import Space
 from hushtable.arrays import IntArray
-from hushtable.kernels.unassigned import Remaining
+from hushtable.kernels.unassigned import Unassigned
 
 TURN = 64
 """Number of groups between progress reports."""
@@ -59,11 +59,11 @@ class Mdav(Microaggregation):
 
     def groups(self, problem: Problem, space: Space) -> tuple[list[IntArray], dict[str, Any]]:
         """Form groups from the outside."""
-        left = self.remaining(space)
+        left = self.unassigned(space)
         return list(mdav_groups(problem, left, needed_units(problem, space))), {}
 
 
-def mdav_groups(problem: Problem, left: Remaining, needed: int) -> Iterator[IntArray]:
+def mdav_groups(problem: Problem, left: Unassigned, needed: int) -> Iterator[IntArray]:
     """Yield MDAV's groups of at least the units needed, one by one.
 
     Examples

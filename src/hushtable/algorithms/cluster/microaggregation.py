@@ -26,7 +26,7 @@ from hushtable.kernels.neighbours import neighbours, spread
 from hushtable.kernels.rounds import QUANTILES, Processor, RoundsState
 from hushtable.kernels.scan import scan_nearest
 from hushtable.kernels.tiles import DeviceLost
-from hushtable.kernels.unassigned import Remaining, remaining
+from hushtable.kernels.unassigned import Unassigned, all_unassigned
 from hushtable.models.base import Monotone, Stat
 from hushtable.params import AtLeast, Positive
 from hushtable.rng import exponential_quantiles
@@ -183,9 +183,9 @@ class Microaggregation(Algorithm):
         return Space.of(table, rows, scale=self.scale, hierarchical=self.nominal == "hierarchy")
 
     @staticmethod
-    def remaining(space: Space) -> Remaining:
+    def unassigned(space: Space) -> Unassigned:
         """All points, as ungrouped records."""
-        return remaining(space.points, space.metric, space.units)
+        return all_unassigned(space.points, space.metric, space.units)
 
 
 # Blocks of near points: a space is halved across its most scattered column until no part is too large.
@@ -298,7 +298,7 @@ def merge_until_satisfied(problem: Problem, space: Space, labels: IntArray, n: i
 
 def _partners(space: Space, labels: IntArray, n: int, bad: BoolArray) -> tuple[IntArray, int]:
     """Renumber the groups, merging each bad one with its nearest, closest pairs first; no group merges twice."""
-    others = remaining(centroids(space.points, labels, n, space.metric), space.metric)
+    others = all_unassigned(centroids(space.points, labels, n, space.metric), space.metric)
     pairs = []
     others.expect(np.flatnonzero(bad))
     for group in np.flatnonzero(bad).tolist():

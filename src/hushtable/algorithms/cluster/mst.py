@@ -81,7 +81,7 @@ def divided(problem: Problem, space: Space, group: IntArray, needed: int) -> lis
     """
     if int(space.weights[group].sum()) < 2 * needed:
         return [group]
-    left = Microaggregation.remaining(part_of(space, group))
+    left = Microaggregation.unassigned(part_of(space, group))
     return [group[part] for part in mdav_groups(problem, left, needed)]
 
 

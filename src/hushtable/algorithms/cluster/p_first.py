@@ -47,7 +47,7 @@ from hushtable.algorithms.cluster.space import Space
 from hushtable.algorithms.kinds import Kinds, add_groups
 from hushtable.arrays import BoolArray, IntArray
 from hushtable.errors import Infeasible
-from hushtable.kernels.unassigned import Remaining
+from hushtable.kernels.unassigned import Unassigned
 from hushtable.models.base import SensitiveModel, Stat
 from hushtable.table.stats import GroupStats
 
@@ -81,7 +81,7 @@ class PFirst(Microaggregation):
     def groups(self, problem: Problem, space: Space) -> tuple[list[IntArray], dict[str, Any]]:
         """Form groups from the outside in, each until it is satisfied."""
         check_sensitivity(problem)
-        growth = _Growth(problem, space, self.remaining(space), self.contributes == "any")
+        growth = _Growth(problem, space, self.unassigned(space), self.contributes == "any")
         found: list[IntArray] = []
         while growth.possible():
             if len(found) % TURN == 0:
@@ -96,7 +96,7 @@ class PFirst(Microaggregation):
 class _Growth:
     """Grows one group after another from the remaining records."""
 
-    def __init__(self, problem: Problem, space: Space, left: Remaining, every: bool) -> None:
+    def __init__(self, problem: Problem, space: Space, left: Unassigned, every: bool) -> None:
         self._problem, self._space, self.left, self._every = problem, space, left, every
         self._model = problem.model.part(table_level=False)
         self._choosy = [m for m in self._model.members if isinstance(m, SensitiveModel)]

@@ -36,7 +36,7 @@ from hushtable.algorithms.cluster.microaggregation import Microaggregation, need
 from hushtable.algorithms.cluster.space import Space
 from hushtable.arrays import IntArray
 from hushtable.kernels.metric import squared_distances
-from hushtable.kernels.unassigned import Remaining
+from hushtable.kernels.unassigned import Unassigned
 from hushtable.params import AtLeast
 
 AHEAD = 256
@@ -64,7 +64,7 @@ class VMdav(Microaggregation):
 
     def groups(self, problem: Problem, space: Space) -> tuple[list[IntArray], dict[str, Any]]:
         """Form groups from the outside in and let them grow."""
-        left, needed = self.remaining(space), needed_units(problem, space)
+        left, needed = self.unassigned(space), needed_units(problem, space)
         far = squared_distances(space.points, left.centroid(), space.metric)
         found: list[IntArray] = []
         order = np.lexsort((np.arange(len(far)), -far))
@@ -79,7 +79,7 @@ class VMdav(Microaggregation):
             found.append(self._extended(left, left.take(seed, needed), 2 * needed, space))
         return found, {}
 
-    def _extended(self, left: Remaining, group: IntArray, limit: int, space: Space) -> IntArray:
+    def _extended(self, left: Unassigned, group: IntArray, limit: int, space: Space) -> IntArray:
         size = len(group) if space.units is None else int(space.units[group].sum())
         members = group.tolist()
         left.expect(group)

@@ -369,9 +369,9 @@ def blank_rare_cells(problem: Problem) -> Partition | None:
             break
         share = 1 - np.count_nonzero(exposed) / len(exposed)
         problem.progress(min(max(share, 0.0), 1.0), "blanking")
-        before = state.shown
+        before = state.visible_cells
         state.blank_worst(np.flatnonzero(exposed), bad, 1 + round_ // SLOW_ROUNDS)
-        if state.shown == before or not state.kept.any():
+        if state.visible_cells == before or not state.kept.any():
             return None
     if state.blank.size <= MOST_SHOWN_AGAIN:
         state.show_again()
@@ -418,7 +418,7 @@ class _Cells:
         return [c.name for c in self.problem.table.quasi]
 
     @property
-    def shown(self) -> int:
+    def visible_cells(self) -> int:
         """Number of visible cells in distinct records; every step leaves fewer."""
         return int(np.count_nonzero(~self.blank[self.kept])) + int(self.kept.sum())
 

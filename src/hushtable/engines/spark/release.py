@@ -204,7 +204,7 @@ class CountedRelease(Fresh):
         with self.outcome.shown.jobs.run():
             return self.outcome.judge(self.outcome.shown.count(self.problem))
 
-    def drawn(self, plan: Plan, sample: int) -> Any:
+    def attack_sample(self, plan: Plan, sample: int) -> Any:
         """Return a view on some classes for attacks, its records and their weight."""
         return sampled_view(self.outcome, plan.document, sample)
 

@@ -27,7 +27,7 @@ from hushtable.errors import DataError, UsageError
 from hushtable.io.partitions import PartitionFile
 from hushtable.io.sniff import read_head
 from hushtable.io.sources import same_columns, table_files
-from hushtable.io.urls import DELTA, Url, shown
+from hushtable.io.urls import DELTA, Url, redacted
 
 _SUBMITTED = "PYSPARK_GATEWAY_PORT"
 """Set by spark-submit, which has its own settings."""
@@ -254,7 +254,7 @@ def _check_plain(spark: SparkSession, address: str) -> None:
         found = hadoop.getFileSystem(spark._jsc.hadoopConfiguration()).exists(hadoop)
     if found:
         raise DataError(
-            f"{shown(address)!r} is a Delta table in a store.",
+            f"{redacted(address)!r} is a Delta table in a store.",
             code="lake",
             hint="Read it with Delta's own Spark reader, and give hushtable.run the DataFrame.",
         )

@@ -296,7 +296,7 @@ class Cells(ABC):
         """Whether each cell is publicly known to be the smallest of its form that covers its class."""
         return False
 
-    def drawn(self, groups: IntArray, luck: FloatArray) -> IntArray:
+    def draw_leaves(self, groups: IntArray, luck: FloatArray) -> IntArray:
         """Draw one of the leaves that the cell of each of ``groups`` covers, uniformly.
 
         Parameters
@@ -321,7 +321,7 @@ class Cells(ABC):
         spread : float
             Share by which ranges were widened, if known.
         """
-        return self.drawn(groups, luck)
+        return self.draw_leaves(groups, luck)
 
     # other cells
 

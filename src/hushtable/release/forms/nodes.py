@@ -208,7 +208,7 @@ class NodeCells(Cells):
         """Whether the node is the lowest above its class; false with global recoding, where all share a level."""
         return self.level is None
 
-    def drawn(self, groups: IntArray, luck: FloatArray) -> IntArray:
+    def draw_leaves(self, groups: IntArray, luck: FloatArray) -> IntArray:
         """Return leaves below the nodes."""
         return self._below(groups, luck, np.zeros(len(groups), dtype=np.bool_))
 

@@ -81,7 +81,7 @@ class SetCells(Cells):
         """True: some record has each member of a set."""
         return True
 
-    def drawn(self, groups: IntArray, luck: FloatArray) -> IntArray:
+    def draw_leaves(self, groups: IntArray, luck: FloatArray) -> IntArray:
         """Return members."""
         return self.members[self.offsets[:-1][groups] + (luck * self.counts[groups]).astype(np.int64)]
 
@@ -171,9 +171,9 @@ class RecordCells(Cells):
     def _known_extent(self) -> tuple[IntArray, IntArray]:
         return self.stands_for._known_extent
 
-    def drawn(self, groups: IntArray, luck: FloatArray) -> IntArray:
+    def draw_leaves(self, groups: IntArray, luck: FloatArray) -> IntArray:
         """Return leaves that the cells stand for."""
-        return self.stands_for.drawn(groups, luck)
+        return self.stands_for.draw_leaves(groups, luck)
 
     def _taken(self, groups: IntArray, at: IntArray) -> dict[str, Any]:
         return {"units": np.asarray(self.units)[at]}

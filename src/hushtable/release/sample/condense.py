@@ -175,7 +175,7 @@ def _numbers(
     order = np.lexsort((*records.T[::-1], labels))
     offsets = np.concatenate([[0], np.cumsum(np.bincount(labels))]).astype(np.int64)
     moments = moments_of(records[order], offsets)
-    found = moments.drawn(labels, coins.uniform("numbers", records.size).reshape(records.shape))
+    found = moments.draw_records(labels, coins.uniform("numbers", records.size).reshape(records.shape))
     out: dict[str, pa.Array] = {}
     for j, (name, (_, whole)) in enumerate(read.items()):
         if whole:
@@ -295,7 +295,7 @@ class Moments:
     vectors: FloatArray
     apart: BoolArray
 
-    def drawn(self, labels: IntArray, luck: FloatArray) -> FloatArray:
+    def draw_records(self, labels: IntArray, luck: FloatArray) -> FloatArray:
         """Return a record for every label.
 
         Parameters
@@ -308,7 +308,7 @@ class Moments:
         Examples
         --------
         >>> group = moments_of(np.array([[1.0], [3.0]]), np.array([0, 2]))
-        >>> group.drawn(np.array([0, 0]), np.array([[0.5], [0.0]])).round(4).tolist()
+        >>> group.draw_records(np.array([0, 0]), np.array([[0.5], [0.0]])).round(4).tolist()
         [[2.0], [0.2679]]
         """
         # uniform on [-sqrt(3 v), sqrt(3 v)): the variance is v

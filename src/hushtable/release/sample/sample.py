@@ -188,7 +188,7 @@ class _Dealing:
     stream: str
 
     @cached_property
-    def drawn(self) -> dict[str, Drawn]:
+    def dealt(self) -> dict[str, Drawn]:
         """The quasi-identifiers, dealt."""
         return {
             name: deal(found, self._sorted(self.codes[name]), self.offsets, self.seed, f"{self.stream}/{name}")
@@ -206,7 +206,7 @@ class _Dealing:
         for column in (c for c in self.plan.columns if c.published):
             names.append(column.name)
             if column.role is Role.QUASI:
-                columns.append(self.drawn[column.name].column(back))
+                columns.append(self.dealt[column.name].column(back))
             else:
                 fixed = typed_column(self.published.column(column.name), column, self.plan.missing_values)
                 moved = apart and column.role is Role.SENSITIVE
@@ -232,8 +232,8 @@ class _Dealing:
                         code="rule",
                         hint=did_you_mean(name, planned),
                     )
-                if name in self.drawn:
-                    known[name] = self.drawn[name]
+                if name in self.dealt:
+                    known[name] = self.dealt[name]
                 elif name not in known:
                     known[name] = Fixed(self._prepared(planned[name]))
         return known

@@ -197,15 +197,15 @@ def trials(page: Page, project: Project) -> None:
     studio = page.studio
 
     @ui.refreshable
-    def shown() -> None:
+    def comparison() -> None:
         busy, last = studio.busy(project, "compare"), studio.job_of(project, "compare")
         if busy is not None:
-            watch(studio, busy, lambda job: shown.refresh(), cancel=T.TRIALS_STOP)
+            watch(studio, busy, lambda job: comparison.refresh(), cancel=T.TRIALS_STOP)
             return
         if studio.faults(project):
             text(T.BLOCKED, "p", "ht-soft")
             return
-        _Form(page, project, (last.arguments.get("grid") or {}) if last is not None else {}, shown.refresh)
+        _Form(page, project, (last.arguments.get("grid") or {}) if last is not None else {}, comparison.refresh)
         if last is not None and last.state in ("failed", "cancelled", "interrupted"):
             failed(last)
             text(T.TRIALS_KEPT, "p", "ht-soft")
@@ -216,7 +216,7 @@ def trials(page: Page, project: Project) -> None:
     tried = studio.job_of(project, "compare") is not None or studio.compared(project) is not None
     with ui.expansion(T.TRIALS, icon="balance", value=tried).classes("ht-card"):
         text(T.TRIALS_TEXT)
-        shown()
+        comparison()
 
 
 class _Form:

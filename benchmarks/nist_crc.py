@@ -16,6 +16,7 @@ are unique in the original and whose exact row is in the sample.
 from __future__ import annotations
 
 import argparse
+import itertools
 import json
 import subprocess
 import sys
@@ -191,7 +192,9 @@ def chart(found: list[dict[str, Any]], path: Path) -> None:
     beside = {(r["data"], r["columns"]) for r in REFERENCE}
     panels = sorted({(r["data"], r["columns"]) for r in found} & beside)
     figure, axes = plt.subplots(1, len(panels), figsize=(4.2 * len(panels), 4.4), squeeze=False)
+    named = []
     for axis, (data, columns) in zip(axes[0], panels, strict=True):
+        names: list[tuple[str, float, float]] = []
         mine = [r for r in found if (r["data"], r["columns"]) == (data, columns) and r["form"] == "counts"]
         others = [r for r in REFERENCE if (r["data"], r["columns"]) == (data, columns) and r["k_marginal"] > 900]
         for algorithm, sign in (("information-cuts, refined", "o-"), ("mondrian", "s--")):
@@ -204,22 +207,40 @@ def chart(found: list[dict[str, Any]], path: Path) -> None:
                 sign,
                 label=f"hushtable, {algorithm}",
             )
-            for r in line:
-                axis.annotate(f"k = {r['k']}", (r["unique_matches_percent"], r["k_marginal"]), fontsize=7,
-                              xytext=(4, -9), textcoords="offset points")  # fmt: skip
+            names += [(f"k = {r['k']}", r["unique_matches_percent"], r["k_marginal"]) for r in line]
         axis.plot([r["unique_matches_percent"] for r in others], [r["k_marginal"] for r in others], "x", color="0.45")
-        for r in others:
-            axis.annotate(r["method"], (r["unique_matches_percent"], r["k_marginal"]), fontsize=6.5, color="0.3",
-                          xytext=(3, 3), textcoords="offset points")  # fmt: skip
+        names += [(r["method"], r["unique_matches_percent"], r["k_marginal"]) for r in others]
         axis.set_title(f"{data}, {columns} columns", fontsize=10)
         axis.set_xlabel("unique people whose row reappears (%)", fontsize=8)
         axis.set_ylabel("k-marginal", fontsize=8)
         axis.grid(alpha=0.3)
         # room for the names
         axis.set_xlim(right=1.5 * axis.get_xlim()[1])
+        named.append((axis, names))
     axes[0][0].legend(fontsize=7, loc="center")
     figure.tight_layout()
+    for axis, names in named:
+        write_names(axis, names)
     figure.savefig(path, dpi=110)
+
+
+def write_names(axis: Any, names: list[tuple[str, float, float]]) -> None:
+    """Write each name next to its point, where it covers neither another name nor a point."""
+    renderer = axis.figure.canvas.get_renderer()
+    points = axis.transData.transform([(x, y) for _, x, y in names])
+    taken: list[Any] = []
+    for name, x, y in names:
+        for offset, side in itertools.product(((5, 4), (5, -9), (-5, 4), (-5, -9), (9, -3)), range(3)):
+            move = (offset[0], offset[1] * (1 + side))
+            text = axis.annotate(name, (x, y), xytext=move, textcoords="offset points", fontsize=6.5, color="0.25",
+                                 ha="left" if offset[0] > 0 else "right")  # fmt: skip
+            box = text.get_window_extent(renderer)
+            if not any(box.overlaps(one) for one in taken) and not any(box.contains(*point) for point in points):
+                break
+            text.remove()
+        else:
+            text = axis.annotate(name, (x, y), xytext=(5, 4), textcoords="offset points", fontsize=6.5)
+        taken.append(text.get_window_extent(renderer))
 
 
 def main() -> None:

@@ -78,7 +78,7 @@ class Anonymizer(Estimator):
         fitted, plan = self.release_, self._fitted.plan()
         table = self._fitted_table(X)
         if not self.publish:
-            return self._shown(region_cells(table, plan, fitted.problem, fitted.partition), X)
+            return self._as_output(region_cells(table, plan, fitted.problem, fitted.partition), X)
         made = apply_regions(table, plan, fitted.problem, fitted.partition, source=table)
         return self._released(made, X)
 
@@ -100,7 +100,7 @@ class Anonymizer(Estimator):
 
     def _released(self, release: Release, X: Any) -> Any:
         if self.order == "published":
-            return self._shown(release.table, X, published=True)
+            return self._as_output(release.table, X, published=True)
         if release.n_suppressed:
             raise UsageError(
                 f"{counted(release.n_suppressed, 'row was', 'rows were')} suppressed, so the others do not match the "
@@ -113,9 +113,9 @@ class Anonymizer(Estimator):
             PrivacyLeakWarning,
             stacklevel=3,
         )
-        return self._shown(release.table.take(pa.array(np.argsort(release.source_rows, kind="stable"))), X)
+        return self._as_output(release.table.take(pa.array(np.argsort(release.source_rows, kind="stable"))), X)
 
-    def _shown(self, table: pa.Table, X: Any, *, published: bool = False) -> Any:
+    def _as_output(self, table: pa.Table, X: Any, *, published: bool = False) -> Any:
         """Return a table as the requested kind of frame; unless it is published, with the index of the input."""
         if self._output != "default":
             made = self._framed(table)

@@ -128,7 +128,7 @@ class CellEncoder(Estimator):
         if isinstance(self.bins, bool) or not isinstance(self.bins, int) or self.bins < 0:
             raise ParameterError(f"The 'bins' parameter of CellEncoder must be an int >= 0. Got {self.bins!r} instead.")
         table = self._fitting(X)
-        plan, recoding = _known(self.policy)
+        plan, recoding = _column_settings(self.policy)
         planned = {c.name: c for c in plan.columns}
         self._columns = [self._learned(table, name, plan, planned.get(name), recoding) for name in table.column_names]
         return self
@@ -141,7 +141,7 @@ class CellEncoder(Estimator):
         """Return the numbers: one row per row, in the order of ``get_feature_names_out``."""
         table = self._fitted_table(X)
         blocks = [self._encoded(column, table.column(column.plan.name)) for column in self._columns]
-        return self._shown(np.concatenate(blocks, axis=1))
+        return self._as_output(np.concatenate(blocks, axis=1))
 
     def get_feature_names_out(self, input_features: Any = None) -> Any:
         """Return the names of the features: ``age``, ``age_width``, ``job=clerk``, ``job_missing``."""
@@ -221,13 +221,13 @@ class CellEncoder(Estimator):
             blocks.append(np.bincount(owner[gone], weights=share[gone], minlength=len(reading))[:, None])
         return np.concatenate(blocks, axis=1)
 
-    def _shown(self, numbers: FloatArray) -> Any:
+    def _as_output(self, numbers: FloatArray) -> Any:
         if self._output == "default":
             return numbers
         return self._framed(pa.table(list(numbers.T), names=self.get_feature_names_out().tolist()))
 
 
-def _known(policy: Any) -> tuple[TablePlan, Recoding]:
+def _column_settings(policy: Any) -> tuple[TablePlan, Recoding]:
     """Return a policy's settings of columns."""
     if policy is None:
         return TablePlan(()), Recoding.LOCAL

@@ -115,7 +115,7 @@ def test_once_there_is_a_frame_its_rows_are_verified(on_spark):
     listed = release.published.outcome.shown
     assert release.frame.count() == 50
     assert release.verify().as_dict() == release.verification.as_dict()
-    listed._shown._rows = listed._shown._rows.limit(1)
+    listed._published_rows._rows = listed._published_rows._rows.limit(1)
     with pytest.raises(DataError, match="changed while it was read"):
         release.verify()
 

@@ -114,4 +114,4 @@ def test_a_release_is_kept_though_an_equal_one_is_let_go_of(spark, on_spark, mon
     first.unpersist()
     assert held(spark) == before + 1
     shown = second.origin.outcome.shown
-    assert (shown._shown if repeat else shown).kept.storageLevel.useMemory
+    assert (shown._published_rows if repeat else shown).kept.storageLevel.useMemory

@@ -230,7 +230,11 @@ class Desk:
         made = made.changed(**{name: value for name, value in changes.items() if value is not None})
         self._access.check_policy(made.document(), target.parent)
         atomic_write_text(target, text if made == Policy.from_yaml(text) else made.to_yaml())
-        return {"written": True, "policy": self._shown(made), "cautions": self._warned(made.cautions(table))}
+        return {
+            "written": True,
+            "policy": self._policy_without_values(made),
+            "cautions": self._warned(made.cautions(table)),
+        }
 
     def _check(self, data: str, policy: str) -> Item:
         from hushtable.policy.preflight import check_table
@@ -239,7 +243,7 @@ class Desk:
         found = check_table(table, loaded)
         return {
             "ok": found.ok,
-            "policy": self._shown(loaded),
+            "policy": self._policy_without_values(loaded),
             "problems": [
                 {
                     "code": Word.code(p),
@@ -379,7 +383,7 @@ class Desk:
         """The highest risk, 1 / (people in the smallest class); not shown if these are too few."""
         return None if value is None or value > 1 / self._floor else Share.of(value)
 
-    def _shown(self, policy: Policy) -> Item:
+    def _policy_without_values(self, policy: Policy) -> Item:
         """A policy without values of the table: roles, kinds, names of recipes, models and their numbers."""
         return {
             "columns": {

@@ -87,7 +87,7 @@ class CombinatorialRefinement(Attack):
                 code="no-local-nodes",
                 hint="It attacks releases of lattice-sweep, or others with cells: nodes.",
             )
-        attacked = self._drawn(view, columns)
+        attacked = self._draw_pairs(view, columns)
         families = {j: _families(view, j) for j in columns}
         picks, plain, records, ruled_out, unsolved = 0, 0, 0, 0, 0
         for j, group in attacked:
@@ -111,7 +111,7 @@ class CombinatorialRefinement(Attack):
         }
         return self.result(records, picks, plain / records if records else 0.0, counts)
 
-    def _drawn(self, view: View, columns: list[int]) -> list[tuple[int, int]]:
+    def _draw_pairs(self, view: View, columns: list[int]) -> list[tuple[int, int]]:
         everything = []
         for j in columns:
             cells = view.cells[j]

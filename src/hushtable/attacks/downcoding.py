@@ -79,7 +79,7 @@ class Downcoding(Attack):
         group = view.labels[order]
         truth = [c.codes[order].astype(np.int64) for c in view.table.quasi]
         minimal, chance = self._written(view, group)
-        right, plain = (_common(group, truth, written, view) for written in (minimal, chance))
+        right, plain = (_count_in_both(group, truth, written, view) for written in (minimal, chance))
         counts = {
             **view.base_counts(),
             "records in generalised classes": len(order),
@@ -103,7 +103,7 @@ class Downcoding(Attack):
         return minimal, chance
 
 
-def _common(group: IntArray, truth: list[IntArray], written: list[IntArray], view: View) -> int:
+def _count_in_both(group: IntArray, truth: list[IntArray], written: list[IntArray], view: View) -> int:
     """Count the records that are in both, class by class."""
     if not len(group):
         return 0

@@ -68,7 +68,7 @@ class Inference(SensitiveAttack):
         "statistical fact that also holds for people outside it; only coarser quasi-identifiers hide it."
     )
 
-    def _drawn(self, view: View) -> IntArray | None:
+    def _draw_records(self, view: View) -> IntArray | None:
         """Return the records used for training and testing, in a separate order; None for all."""
         return None if len(view.released) <= self.targets else sample(view, self.targets, "inference/targets")
 
@@ -77,7 +77,7 @@ class Inference(SensitiveAttack):
         column = self.column(view)
         k = max(int(view.sizes[view.sizes > 0].min()), 1)
         comparison = RowComparison(view.table, view.labels, view.cells, k=k, seed=view.seed)
-        some = self._drawn(view)
+        some = self._draw_records(view)
         split = Task.of(comparison, column.name, 0.5, some)
         known = (split.target >= 0) & (view.labels >= 0) if split is not None else np.zeros(0, dtype=np.bool_)
         if split is None or not known.any():

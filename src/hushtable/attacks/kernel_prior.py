@@ -82,7 +82,7 @@ class KernelPrior(SensitiveAttack):
         """Guess each person's value before and after the release."""
         column = self.column(view)
         size = column.coded.size
-        drawn = self._drawn(view)
+        drawn = self._records_of_drawn_classes(view)
         wanted = mask_of(view.released[drawn], view.table.n_sample)
         found = estimate(view.table, column.name, [self.b], wanted)
         prior = found.prior[0]
@@ -111,7 +111,7 @@ class KernelPrior(SensitiveAttack):
         }
         return self.result(len(value), int(right.sum()), float(before.mean()), counts)
 
-    def _drawn(self, view: View) -> IntArray:
+    def _records_of_drawn_classes(self, view: View) -> IntArray:
         """Return which released records are in the drawn classes, independent of the order of the original."""
         group = view.labels[view.released]
         rank = inverted(view.table.canonical_order)

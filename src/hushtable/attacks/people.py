@@ -111,7 +111,7 @@ class People:
             for c in view.table.quasi
         ]
         known = {
-            c.name: _places(_distinct(table.column(c.name)), c.coded, c.name)
+            c.name: _codes_of_values(_distinct(table.column(c.name)), c.coded, c.name)
             for c in view.table.sensitive
             if c.name in table.column_names
         }
@@ -171,7 +171,7 @@ def _index(typed: pa.Array, coded: Coded) -> IntArray:
     return np.where(empty, 0 if coded.missing else _NOBODY, codes)
 
 
-def _places(distinct: tuple[pa.Array, IntArray], coded: Coded, name: str) -> IntArray:
+def _codes_of_values(distinct: tuple[pa.Array, IntArray], coded: Coded, name: str) -> IntArray:
     return _index(_typed(distinct[0], coded, name), coded)[distinct[1]]
 
 

@@ -110,10 +110,10 @@ def compare(
         )
         files = save_outcomes(found, output, chart.value)
     nearly_done()
-    deliver({**_shown(found), "files": files}, as_json, lambda to: _text(to, found, output, spec))
+    deliver({**_without_policies(found), "files": files}, as_json, lambda to: _text(to, found, output, spec))
 
 
-def _shown(found: Outcomes) -> dict[str, Any]:
+def _without_policies(found: Outcomes) -> dict[str, Any]:
     shown = found.as_dict()
     # every setting's whole policy is in comparison.json
     shown["rows"] = [{name: value for name, value in row.items() if name != "policy"} for row in shown["rows"]]

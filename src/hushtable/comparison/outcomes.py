@@ -62,10 +62,10 @@ class Outcomes:
     reused: int = field(default=0, compare=False)
 
     def __repr__(self) -> str:
-        return f"{self._heading()}\n{text_grid(*self._shown())}"
+        return f"{self._heading()}\n{text_grid(*self._heads_and_rows())}"
 
     def _repr_html_(self) -> str:
-        return f"<p>{self._heading()}</p>{html_grid(*self._shown())}"
+        return f"<p>{self._heading()}</p>{html_grid(*self._heads_and_rows())}"
 
     def _heading(self) -> str:
         return f"{counted(len(self.rows), 'setting', 'settings')} compared; * is on the frontier"
@@ -92,7 +92,7 @@ class Outcomes:
         _plot(made, self, self._to_draw())
         return made
 
-    def _shown(self) -> tuple[list[str], list[list[str]]]:
+    def _heads_and_rows(self) -> tuple[list[str], list[list[str]]]:
         """Return the two quantities of the frontier, a row per setting; ``table`` has everything."""
         heads = ["", "algorithm", "models", "suppression limit", self.privacy, self.utility, "status"]
         best = set(self.frontier)

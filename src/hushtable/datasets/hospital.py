@@ -91,10 +91,10 @@ def hospital(n: int = 1000, seed: int = 7) -> dict[str, pa.Table]:
     admitted = GeneratedRows(seed, 0, len(stays)).integers("admitted", 0, _DAYS) + _FIRST_DAY
     stay = np.array([f"S{i:08d}" for i in range(len(stays))])
     of_stay = _repeated(GeneratedRows(seed, 0, len(stays)), "diagnoses", np.full(len(stays), 2.2), least=1)
-    codes = _drawn(GeneratedRows(seed, 0, len(of_stay)), "codes", ill[stays[of_stay]], 1, _ACUTE, 0.75)
+    codes = _draw_illness(GeneratedRows(seed, 0, len(of_stay)), "codes", ill[stays[of_stay]], 1, _ACUTE, 0.75)
     drugs = _repeated(rows, "prescriptions", 4.2 * burden)
     labs = _repeated(rows, "labs", 4.4 * burden)
-    tests = _drawn(GeneratedRows(seed, 0, len(labs)), "tests", ill[labs], 3, _TESTS, 0.6)
+    tests = _draw_illness(GeneratedRows(seed, 0, len(labs)), "tests", ill[labs], 3, _TESTS, 0.6)
     result = GeneratedRows(seed, 0, len(labs)).choice("results", [70, 17, 9, 4])
     return {
         "people": pa.table(people),
@@ -103,7 +103,7 @@ def hospital(n: int = 1000, seed: int = 7) -> dict[str, pa.Table]:
         "diagnoses": pa.table({"stay": stay[of_stay], "code": codes}),
         "prescriptions": pa.table({
             "person": person[drugs],
-            "drug": _drawn(GeneratedRows(seed, 0, len(drugs)), "drugs", ill[drugs], 2, _COMMON, 0.8)}),
+            "drug": _draw_illness(GeneratedRows(seed, 0, len(drugs)), "drugs", ill[drugs], 2, _COMMON, 0.8)}),
         "labs": pa.table({"person": person[labs], "test": tests, "result": labelled(_RESULTS, result)}),
     }  # fmt: skip
 
@@ -169,7 +169,7 @@ def _repeated(rows: GeneratedRows, stream: str, mean: FloatArray, least: int = 0
     return np.repeat(np.arange(rows.n, dtype=np.int64), np.minimum(times, 400))
 
 
-def _drawn(rows: GeneratedRows, stream: str, ill: IntArray, part: int, others: str, own: float) -> pa.Array:
+def _draw_illness(rows: GeneratedRows, stream: str, ill: IntArray, part: int, others: str, own: float) -> pa.Array:
     """Return a code of one of the person's illnesses, or a common one."""
     lists = [others.split(), *(illness[part].split() for illness in _ILLNESSES)]
     labels = sorted({label for codes in lists for label in codes})

@@ -205,7 +205,7 @@ def _recode_column(
         order=column.order,
         format=column.format,
     ).data
-    place, known = _places(data.dictionary, coded, cuts)
+    place, known = _nearest_fitted(data.dictionary, coded, cuts)
     unknown = int(np.count_nonzero(~known))
     if unknown and strict:
         raise DataError(
@@ -228,7 +228,7 @@ def _recode_column(
     return recoded, np.append(np.where(known, 0, _UNKNOWN), _GONE if gone else 0)[plain]
 
 
-def _places(values: pa.Array, coded: Coded, cuts: FloatArray) -> tuple[IntArray, BoolArray]:
+def _nearest_fitted(values: pa.Array, coded: Coded, cuts: FloatArray) -> tuple[IntArray, BoolArray]:
     """The place of each value among the fitted ones, and whether it has one; round numbers decide between two.
 
     A label that was not fitted is placed by its order.

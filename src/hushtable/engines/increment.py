@@ -84,7 +84,7 @@ def increment(
     # no model counts people outside the table, so a population is irrelevant
     plan = replace(plan, extra=Extra())
     problem = problem_of(table, plan, progress)
-    joined = _joined(problem, earlier)
+    joined = _class_to_join(problem, earlier)
     judged = tuple(c for c in plan.table.columns if c.role in _JUDGED or c.name == plan.table.entity)
     union = _union(table, [c.name for c in judged], earlier)
     alone = replace(plan.table, columns=judged)
@@ -211,7 +211,7 @@ def _of_type(kind: pa.DataType, *parts: pa.Array) -> pa.ChunkedArray | None:
         return None
 
 
-def _joined(problem: Problem, earlier: Release) -> IntArray:
+def _class_to_join(problem: Problem, earlier: Release) -> IntArray:
     """Return the earlier class that each new record may join; -1 if none covers it, or too few would join it."""
     # a midpoint excludes nobody, but does not represent those outside its range
     view = bounded(View.of(earlier))

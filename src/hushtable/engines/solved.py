@@ -69,7 +69,7 @@ class SolvedRows:
     def verified(self, path: Path, source: Files) -> Made:
         """Verify only what was actually written."""
         columns, escaped = _looked_at(self.plan), guarded(path, self.plan)
-        table = _shown(read_coded(path, columns, unescape_formulas=escaped), self.plan)
+        table = _in_verifiers_form(read_coded(path, columns, unescape_formulas=escaped), self.plan)
         order = self.published.order
         verification = judge(self.problem, self.plan.table, self.recoded, table, order)
         done = self.problem.done()
@@ -125,7 +125,7 @@ class SolvedCounts:
         """Verify only what was actually written."""
         columns, escaped = _looked_at(self.plan), guarded(path, self.plan)
         read, times = count_neighbours(path, columns, RUN_ROWS, unescape_formulas=escaped)
-        table = _shown(read, self.plan)
+        table = _in_verifiers_form(read, self.plan)
         verification = judge_counted(self.problem, self.plan.table, table, times)
         return Tallied(self.problem, self.partition, self, verification, table)
 
@@ -272,7 +272,7 @@ def guarded(path: Path, plan: Plan) -> bool:
     return path.suffix == ".csv" and for_spreadsheets(plan.document)
 
 
-def _shown(read: pa.Table, plan: Plan) -> pa.Table:
+def _in_verifiers_form(read: pa.Table, plan: Plan) -> pa.Table:
     """The rows that were read, with quasi-identifiers in the verifier's form."""
     quasi, sensitive = plan.table.named(Role.QUASI), plan.table.named(Role.SENSITIVE)
     cells = {name: published_cells(read.column(name)) for name in quasi}

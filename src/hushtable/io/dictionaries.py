@@ -42,7 +42,7 @@ def encode(column: pa.Array | pa.ChunkedArray) -> pa.DictionaryArray:
         codes = to_codes(whole)
     else:
         # Dictionaries with nulls or repeated values are legal Arrow but break both unification and counting.
-        proper = pa.chunked_array([_proper(chunk) for chunk in _joined(chunked.chunks)])
+        proper = pa.chunked_array([_proper(chunk) for chunk in _join_chunks(chunked.chunks)])
         whole = proper.unify_dictionaries().combine_chunks()
         if isinstance(whole, pa.ChunkedArray):
             whole = whole.chunk(0)
@@ -54,7 +54,7 @@ def encode(column: pa.Array | pa.ChunkedArray) -> pa.DictionaryArray:
     return from_codes(remap[codes], whole.dictionary.filter(pa.array(used)))
 
 
-def _joined(chunks: list[pa.DictionaryArray]) -> list[pa.DictionaryArray]:
+def _join_chunks(chunks: list[pa.DictionaryArray]) -> list[pa.DictionaryArray]:
     """Join chunks that share one dictionary, which may be long, so that it is processed once."""
     places = {_place(chunk.dictionary) for chunk in chunks}
     if len(chunks) == 1 or len(places) > 1:

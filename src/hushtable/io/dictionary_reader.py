@@ -212,17 +212,17 @@ class _Gatherer:
         self.codes.append(codes.astype(np.min_scalar_type(max(len(array.dictionary) - 1, 0))))
 
     @cached_property
-    def _joined(self) -> pa.DictionaryArray:
+    def _one_dictionary(self) -> pa.DictionaryArray:
         return pa.concat_arrays(self._values).dictionary_encode()
 
     @property
     def values(self) -> pa.Array:
         """The values of the whole column, in order of first occurrence."""
-        return self._joined.dictionary
+        return self._one_dictionary.dictionary
 
     def column(self) -> pa.DictionaryArray:
         """Return the column, over one dictionary."""
-        place = to_codes(self._joined).astype(np.min_scalar_type(max(len(self.values) - 1, 0)))
+        place = to_codes(self._one_dictionary).astype(np.min_scalar_type(max(len(self.values) - 1, 0)))
         out = np.empty(sum(map(len, self.codes)), dtype=place.dtype)
         gaps = np.zeros(len(out), dtype=np.bool_) if any(m is not None for m in self._gaps) else None
         for rows, cells, missing in self._cells(place, place.dtype.type(0)):
@@ -235,7 +235,7 @@ class _Gatherer:
         """Add to each row's key the place of its value, times a stride; null comes last."""
         kind = key.dtype.type
         for rows, cells, _ in self._cells(
-            to_codes(self._joined).astype(kind) * kind(stride), kind(len(self.values) * stride)
+            to_codes(self._one_dictionary).astype(kind) * kind(stride), kind(len(self.values) * stride)
         ):
             key[rows] += cells
 

@@ -217,7 +217,7 @@ def _columns(release: Released) -> list[tuple[str, IntArray, Sequence[str | None
         return found  # the others are with the people, and the sensitive values separate
     roles = {name: column.get("role") for name, column in release.policy.get("columns", {}).items()}
     others = [name for name in release.table.column_names if roles.get(name) == "insensitive"]
-    return [*found, *((name, *_coded(release.table.column(name))) for name in others)]
+    return [*found, *((name, *_codes_and_labels(release.table.column(name))) for name in others)]
 
 
 def _units(release: Released, rows: IntArray) -> IntArray:
@@ -265,7 +265,7 @@ def _records(table: EncodedTable, rows: IntArray, persons: PersonIds, key: Ledge
     return _hashed(key.record, persons, map(contents.__getitem__, numbers.tolist()))
 
 
-def _coded(column: pa.ChunkedArray) -> tuple[IntArray, list[str]]:
+def _codes_and_labels(column: pa.ChunkedArray) -> tuple[IntArray, list[str]]:
     """Return the codes of a column and the text of each; that of a missing cell is empty, and the first."""
     coded, number = encode(column), {"": 0}
     code = [0, *(number.setdefault(label or "", len(number)) for label in to_labels(coded.dictionary).to_pylist())]

@@ -50,7 +50,7 @@ def describe_linked(release: LinkedRelease, key: LedgerKey, *, name: str = "", p
         own = policy.tables[policy.people].key
         column = own[0] if len(own) == 1 else "key"
         # the same people, in any order of the key's columns in the policy
-        people = people if len(own) == 1 else pa.table({column: _joined([people[part] for part in sorted(own)])})
+        people = people if len(own) == 1 else pa.table({column: _key_as_text([people[part] for part in sorted(own)])})
     persons_of, older = person_keys(people, column, key, Spelling())
     persons = persons_of[release.origin[policy.people]]
     classes = shown_cells(release.published())[0]
@@ -79,7 +79,7 @@ def describe_linked(release: LinkedRelease, key: LedgerKey, *, name: str = "", p
     return Described(entry, np.zeros((n, 0), dtype=np.int64), promise, older)
 
 
-def _joined(columns: list[pa.ChunkedArray]) -> pa.Array:
+def _key_as_text(columns: list[pa.ChunkedArray]) -> pa.Array:
     """Return the parts of a key as one text."""
     texts = []
     for column in columns:

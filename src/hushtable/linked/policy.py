@@ -42,7 +42,7 @@ def _names(given: Any) -> Any:
 Names = Annotated[tuple[str, ...], BeforeValidator(_names, json_schema_input_type=str | tuple[str, ...])]
 
 
-def _known(given: Any) -> Any:
+def _number_of_events(given: Any) -> Any:
     """Refuse anything but a valid number of events, in one sentence."""
     if isinstance(given, str) and given == "all":
         return given
@@ -55,7 +55,7 @@ def _known(given: Any) -> Any:
     return given
 
 
-Known = Annotated[int | Literal["all"], BeforeValidator(_known, json_schema_input_type=int | Literal["all"])]
+Known = Annotated[int | Literal["all"], BeforeValidator(_number_of_events, json_schema_input_type=int | Literal["all"])]
 
 
 class TablePolicy(StrictModel):

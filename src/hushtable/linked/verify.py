@@ -173,7 +173,7 @@ def promise_of(links: Links, classes: IntArray, cells: Mapping[str, IntArray]) -
         shift += int(cells[name].max(initial=-1)) + 1
     levels = tuple(np.concatenate(level) for level in zip(*above, strict=True))
     ranked = np.unique(classes[order], return_inverse=True)[1].astype(np.int64)
-    rows = [_joined(parts) for parts in (person, cell, table, source)]
+    rows = [_concatenated(parts) for parts in (person, cell, table, source)]
     events = Events.build(ranked, rows[0], rows[1], rows[2], rows[3], order, levels)
     caps = [1 if known == "all" else int(known) for known in map(policy.known_events, links.quasi)]
     total = max(caps, default=0) if policy.knows == "all" else int(policy.knows)
@@ -221,11 +221,11 @@ def equal_lists(pairs: Sequence[tuple[IntArray, IntArray]], n: int) -> IntArray:
     [2, 0, 2, 1]
     """
     found = np.zeros(n, dtype=np.int64)
-    owner = _joined([one for one, _ in pairs])
-    kind = _joined([np.full(len(one), i, dtype=np.int64) for i, (one, _) in enumerate(pairs)])
+    owner = _concatenated([one for one, _ in pairs])
+    kind = _concatenated([np.full(len(one), i, dtype=np.int64) for i, (one, _) in enumerate(pairs)])
     if not len(owner):
         return found
-    value = joint_codes([kind, _joined([values for _, values in pairs])]) + 1
+    value = joint_codes([kind, _concatenated([values for _, values in pairs])]) + 1
     order = np.lexsort((value, owner))
     owner, value = owner[order], value[order]
     # adjacent values merge into one number, round by round, until every owner has one
@@ -240,7 +240,7 @@ def equal_lists(pairs: Sequence[tuple[IntArray, IntArray]], n: int) -> IntArray:
         value, owner = joint_codes([value[first], second]) + 1, owner[first]
 
 
-def _joined(parts: Sequence[AnyArray]) -> Any:
+def _concatenated(parts: Sequence[AnyArray]) -> Any:
     return np.concatenate(parts) if parts else np.empty(0, dtype=np.int64)
 
 

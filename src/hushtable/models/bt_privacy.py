@@ -166,7 +166,7 @@ class BTPrivacy(SensitiveModel):
     def score(self, groups: GroupStats, table: Reference) -> FloatArray:
         """Largest distance per group."""
         histogram, attribute = self.histogram(groups), self.attribute(table)
-        known = self._known(groups.background, table)
+        known = self._prior_beliefs(groups.background, table)
         beliefs = update_beliefs(histogram, known, table.background_values)
         smooth = smoothing(attribute, self.smooth) if self.smooth else None
         group, moved = belief_distances(beliefs, table.background_values, smooth)
@@ -182,10 +182,10 @@ class BTPrivacy(SensitiveModel):
 
     def feasible(self, table: Reference) -> Infeasible | None:
         """Refuse if there is no estimate; otherwise nothing can be proved in advance."""
-        self._known(table.background, table)
+        self._prior_beliefs(table.background, table)
         return None
 
-    def _known(self, background: Histogram | None, table: Reference) -> Histogram:
+    def _prior_beliefs(self, background: Histogram | None, table: Reference) -> Histogram:
         """Return the prior beliefs for this bandwidth only."""
         if background is None or self.b not in table.bandwidths or self.key != (table.background_on,):
             raise PolicyError(

@@ -114,13 +114,13 @@ def beliefs(histogram: Histogram, l: int, k: int, m: int, table: IntArray | None
         which = histogram.values
         if table is not None:
             which = which + table[group] * (int(which.max(initial=0)) + 1)
-        least = np.minimum(least, own * _elsewhere(which, _without(people, having, m)))
-        least = np.minimum(least, others * _elsewhere(which, _without(people - k, having, m)))
+        least = np.minimum(least, own * _least_among_others(which, _without(people, having, m)))
+        least = np.minimum(least, others * _least_among_others(which, _without(people - k, having, m)))
     # if nobody in the group can have another value, the belief is certain
     return np.asarray(having / (having + np.maximum(least, 0.0)))
 
 
-def _elsewhere(which: IntArray, chance: FloatArray) -> FloatArray:
+def _least_among_others(which: IntArray, chance: FloatArray) -> FloatArray:
     """Return, for each entry, the smallest probability among other entries with the same value (or 1)."""
     order = np.lexsort((chance, which))
     value, sorted_chance = which[order], chance[order]

@@ -49,7 +49,7 @@ def judge(problem: Problem, plan: TablePlan, recoded: Recoded, published: pa.Tab
             cells = recoded.column(j, hidden)
             if pa.types.is_null(shown.type):  # no published cell has a value, and pandas declares no type
                 shown = pa.chunked_array([pa.nulls(len(shown), cells.type)])
-            shown = pa.chunked_array([*map(_wide, shown.chunks), _alike(cells, shown.type)])
+            shown = pa.chunked_array([*map(_with_wide_indices, shown.chunks), _alike(cells, shown.type)])
         quasi.append(shown)
     if recoded.buckets is not None or recoded.numbers is not None:
         from hushtable.release.bucket import bucket_column
@@ -121,7 +121,7 @@ def _alike(cells: pa.DictionaryArray, kind: pa.DataType) -> pa.DictionaryArray:
     return pa.DictionaryArray.from_arrays(cells.indices, to_labels(cells.dictionary).cast(kind.value_type))
 
 
-def _wide(chunk: pa.DictionaryArray) -> pa.DictionaryArray:
+def _with_wide_indices(chunk: pa.DictionaryArray) -> pa.DictionaryArray:
     """Return the chunk with the indices of ``Recoded.column``: publishing may have narrowed them."""
     return pa.DictionaryArray.from_arrays(chunk.indices.cast(pa.int32()), chunk.dictionary)
 

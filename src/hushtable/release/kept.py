@@ -48,10 +48,10 @@ def keep(
     """Write columns into the companion's folder; return the rest, for its JSON."""
     source_rows = np.asarray(source_rows)
     labels = np.asarray(recoded.labels if recoded.buckets is None else recoded.buckets)
-    columns = {"class": _small(labels[: table.n_sample]), "place": _places(source_rows, table.n_sample)}
+    columns = {"class": _small(labels[: table.n_sample]), "place": _published_places(source_rows, table.n_sample)}
     if value_rows is not None:
         # a person's class is the group in the published row
-        columns = {"place": columns["place"], "value": _places(value_rows, table.n_sample)}
+        columns = {"place": columns["place"], "value": _published_places(value_rows, table.n_sample)}
     _write(pa.table(columns), folder / ROWS)
     _keep_solution(partition, recoded, folder)
     if recoded.buckets is None and not len(table.population_rows):
@@ -288,7 +288,7 @@ def _small(values: AnyArray) -> pa.Array:
     return pa.array(np.asarray(values).astype(np.int32))
 
 
-def _places(rows: AnyArray, n: int) -> pa.Array:
+def _published_places(rows: AnyArray, n: int) -> pa.Array:
     """The published place of each source row; -1 for suppressed ones."""
     places = np.full(n, -1, dtype=np.int32)
     real = np.flatnonzero(np.asarray(rows) >= 0)

@@ -64,7 +64,7 @@ def plane_of(comparison: RowComparison, columns: Sequence[str] | None = None) ->
         j = names.index(name)
         cells = comparison.cells[j]
         coded = cells.column.coded
-        where = _places(coded)
+        where = _leaf_positions(coded)
         half = 0.0 if coded.kind is Kind.NUMERIC else 0.4
         points.append(where[comparison.table.quasi[j].codes[: comparison.n][kept]])
         low, high = (where[_inside(end[used], coded)] for end in cells.extent)
@@ -79,7 +79,7 @@ def _inside(codes: IntArray, coded: Coded) -> IntArray:
     return np.clip(codes, 0, coded.size - 1)
 
 
-def _places(coded: Coded) -> FloatArray:
+def _leaf_positions(coded: Coded) -> FloatArray:
     """The position of each leaf: its number, or its place in the hierarchy. A missing number is left of all others."""
     if coded.kind is not Kind.NUMERIC:
         return np.arange(coded.size, dtype=np.float64)

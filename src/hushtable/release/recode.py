@@ -83,10 +83,10 @@ class Recoded:
 
     def cell_codes(self, j: int) -> tuple[AnyArray, pa.Array]:
         """Return every group's place in the distinct cells of column j (-1: null), and these."""
-        return self._coded[j]
+        return self._cell_codes[j]
 
     @cached_property
-    def _coded(self) -> list[tuple[AnyArray, pa.Array]]:
+    def _cell_codes(self) -> list[tuple[AnyArray, pa.Array]]:
         """For each column, every group's place in the distinct cells (-1: null), and these."""
 
         def code(column: pa.Array) -> tuple[AnyArray, pa.Array]:

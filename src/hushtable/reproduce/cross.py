@@ -385,11 +385,11 @@ def _matrix(
     rows: list[list[Child]] = []
     for model in dict.fromkeys(c.model for c in cells):
         own = [found.get((model, algorithm)) for algorithm in algorithms]
-        rows.append([model, *("" if c is None else _shown(c, show, every=every) for c in own)])
+        rows.append([model, *("" if c is None else _cell_markup(c, show, every=every) for c in own)])
     return table(caption, ["model", *algorithms], rows, right=range(1, len(algorithms) + 1))
 
 
-def _shown(cell: CrossResult, show: Callable[[CrossResult], str], *, every: bool) -> Child:
+def _cell_markup(cell: CrossResult, show: Callable[[CrossResult], str], *, every: bool) -> Child:
     if every or cell.outcome == "released":
         return show(cell)
     return tag("span", _SHORT[cell.outcome], class_="quiet", title=cell.reason)

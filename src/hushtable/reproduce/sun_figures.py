@@ -71,7 +71,7 @@ def _by_quasi(bench: Bench, sizes: Sequence[int]) -> list[Item]:
     )
     item = item_of(
         name, "distortion ratio by |QI|, k = 3, p = 2, alpha = 1", rows, reason, readings=_by_race(bench.table, sizes),
-        pictures=[_drawn(f"Distortion ratio by |QI|, {a}", "|QI|", "distortion ratio", curves, lambda r: r.distortion)
+        pictures=[_chart(f"Distortion ratio by |QI|, {a}", "|QI|", "distortion ratio", curves, lambda r: r.distortion)
                   for a, curves in found.items()],
         more=_numbers(name, "|QI|", found, "distortion"),
     )  # fmt: skip
@@ -138,9 +138,9 @@ def _by_p_and_alpha(bench: Bench, whole: int, quick: bool) -> list[Item]:
         name, "distortion ratio by alpha, k = 3, p = 2", rows, _ALPHA,
         readings=_directions(bench, whole, quick, lambda r: r.distortion, "distortion"),
         pictures=[
-            _drawn("Distortion ratio by alpha", "alpha", "distortion ratio",
+            _chart("Distortion ratio by alpha", "alpha", "distortion ratio",
                    {a: c[NAMES[2]] for a, c in by_alpha.items()}, lambda r: r.distortion),
-            _drawn("Distortion ratio by p, Localpk", "p", "distortion ratio", by_p["localpk"], lambda r: r.distortion),
+            _chart("Distortion ratio by p, Localpk", "p", "distortion ratio", by_p["localpk"], lambda r: r.distortion),
         ],
         more=_numbers(name, "p", by_p, "distortion") + _numbers(name, "alpha", by_alpha, "distortion"),
     )  # fmt: skip
@@ -208,7 +208,7 @@ def _losses(found: Curves) -> list[Item]:
         )
         items.append(item_of(
             name, f"{what} by k, p = 2, alpha = 1, 500,000 records", rows, reason,
-            pictures=[_drawn(f"{what} by k", "k", what, found, value)],
+            pictures=[_chart(f"{what} by k", "k", what, found, value)],
             more=[row(name, f"{line}, k={k:g}", None, value(r)) for line, p in found.items() for k, r in p.items()],
         ))  # fmt: skip
     return items
@@ -259,7 +259,7 @@ def _rises(points: Sequence[Result]) -> bool | None:
     return False if first.seconds > max(last.slowest, 1.1 * last.seconds) else None
 
 
-def _drawn(caption: str, x: str, y: str, curves: Curves, value: Callable[[Result], float]) -> Lines:
+def _chart(caption: str, x: str, y: str, curves: Curves, value: Callable[[Result], float]) -> Lines:
     lines = tuple(Line(name=line, points=tuple((at, value(r)) for at, r in p.items())) for line, p in curves.items())
     return Lines(caption=caption, x=x, y=y, lines=lines)
 

@@ -140,7 +140,7 @@ def prepare(
         reason = "declared with its order" if kind is Kind.ORDINAL else "declared"
     typed = convert(values, kind, name)
     typed = _without_missing(typed, missing_values)
-    place = _places(typed, order, name) if kind is Kind.ORDINAL else _sorted_places(typed)
+    place = _order_of_labels(typed, order, name) if kind is Kind.ORDINAL else _sorted_places(typed)
     codes, dictionary = place
     smallest = smallest_index(len(dictionary))
     places = np.append(codes, -1).astype(smallest.to_pandas_dtype())
@@ -267,7 +267,7 @@ def _sorted_places(typed: pa.Array) -> tuple[npt.NDArray[np.int64], pa.Array]:
     return rank[to_codes(coded)], coded.dictionary.take(pa.array(order))
 
 
-def _places(labels: pa.Array, order: Sequence[str], name: str) -> tuple[npt.NDArray[np.int64], pa.Array]:
+def _order_of_labels(labels: pa.Array, order: Sequence[str], name: str) -> tuple[npt.NDArray[np.int64], pa.Array]:
     declared = pa.array(order, pa.string())
     found = pc.index_in(labels, declared)
     outside = int(pc.sum(pc.and_(pc.is_null(found), pc.is_valid(labels))).as_py() or 0)

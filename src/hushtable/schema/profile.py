@@ -122,11 +122,11 @@ class Profile:
     entity: str = ""
 
     def __repr__(self) -> str:
-        heads, rows = self._shown()
+        heads, rows = self._heads_and_rows()
         return f"{self._heading()}\n{text_grid(heads, rows)}"
 
     def _repr_html_(self) -> str:
-        heads, rows = self._shown()
+        heads, rows = self._heads_and_rows()
         return f"<p>{self._heading()}</p>{html_grid(heads, rows)}"
 
     def plot(self, ax: Axes | None = None) -> Axes:
@@ -158,7 +158,7 @@ class Profile:
         rows, columns = counted(self.rows, "row", "rows"), counted(len(self.columns), "column", "columns")
         return f"{rows}, {columns}, {counted(self.duplicates, 'repeated row', 'repeated rows')}"
 
-    def _shown(self) -> tuple[list[str], list[list[str]]]:
+    def _heads_and_rows(self) -> tuple[list[str], list[list[str]]]:
         rows = [
             [c.name, str(c.kind or "?"), f"{c.distinct:,}", f"{c.unique:,}", f"{c.missing:,}",
              f"{c.role}: {c.role_reason}"]

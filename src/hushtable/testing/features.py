@@ -116,7 +116,7 @@ def with_features(case: Case, turn: int) -> Case:
     for number in range(2 + draw("columns", 4)):
         name = list(_COLUMNS)[draw(f"column/{number}", len(_COLUMNS))]
         if name not in table.column_names:
-            column = _drawn(draw, name)
+            column = _draw_column(draw, name)
             gaps = draw(f"gaps/{name}", 3) == 0 and not (
                 column.role is Role.QUASI and case.columns.missing is Missing.ERROR
             )
@@ -170,7 +170,7 @@ def as_array(cells: Sequence[Any], kind: pa.DataType) -> pa.Array:
     return pa.array(cells, kind)
 
 
-def _drawn(draw: _Choices, name: str) -> ColumnPlan:
+def _draw_column(draw: _Choices, name: str) -> ColumnPlan:
     """The plan of a column: its role, whether its kind is declared, and how it is treated."""
     known, role = _COLUMNS[name], _ROLES[draw(f"role/{name}", len(_ROLES))]
     role = Role.INSENSITIVE if role is Role.QUASI and not known.quasi else role

@@ -347,10 +347,12 @@ def _plan(case: Case, models: Sequence[PrivacyModel], algorithm: Algorithm) -> P
 
 def _same_rows(before: Files, after: Files) -> bool:
     """Whether the same rows are published, and the same number suppressed."""
-    return all(_shown(name, content) == _shown(name, after.get(name)) for name, content in before.items())
+    return all(
+        _published_part(name, content) == _published_part(name, after.get(name)) for name, content in before.items()
+    )
 
 
-def _shown(name: str, content: bytes | None) -> Any:
+def _published_part(name: str, content: bytes | None) -> Any:
     """The published rows of one of the files, to detect whether others are published."""
     file = name.partition("/")[2]
     if content is not None and file == "release.json":

@@ -68,12 +68,12 @@ class Pram(Treatment):
     def treat(self, given: Given) -> pa.Array:
         """Keep or draw."""
         codes, strata = given.codes, given.strata(self.within)
-        picked = _drawn(given, codes, strata, self.invariant)
+        picked = _draw_values(given, codes, strata, self.invariant)
         kept = (given.uniform("keep") < self.keep) | (codes < 0)
         return given.chosen(np.where(kept, codes, picked))
 
 
-def _drawn(given: Given, codes: IntArray, strata: IntArray, weighted: bool) -> IntArray:
+def _draw_values(given: Given, codes: IntArray, strata: IntArray, weighted: bool) -> IntArray:
     """Return a value of each row's stratum, drawn uniformly or by frequency."""
     rows = given.valid
     if not len(rows):

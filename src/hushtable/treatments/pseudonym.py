@@ -166,12 +166,12 @@ def feistel(
         said = f"{turn}/{sizes}/{parts[1 - own]}".encode()
         shift = int(keyed_hash([said, tweak.encode()], key, "feistel"), 16)
         # a modulus near 2**256 would favor some shifts
-        wide = shift if sizes[own] < 1 << 128 else _wide(said, tweak, key, sizes[own])
+        wide = shift if sizes[own] < 1 << 128 else _random_bits(said, tweak, key, sizes[own])
         parts[own] = (parts[own] - wide if undo else parts[own] + wide) % sizes[own]
     return parts[0], parts[1]
 
 
-def _wide(said: bytes, tweak: str, key: bytes, size: int) -> int:
+def _random_bits(said: bytes, tweak: str, key: bytes, size: int) -> int:
     """Return as many random bits as a long value needs."""
     blocks = size.bit_length() // 256 + 2
     return int("".join(keyed_hash([said, tweak.encode(), b"%d" % i], key, "feistel") for i in range(blocks)), 16)

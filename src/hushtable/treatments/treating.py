@@ -117,7 +117,7 @@ def looked_up(before: Prepared, after: Prepared, order: Sequence[str] = ()) -> p
         there = pc.index_in(before.values, after.values).is_valid().to_numpy(zero_copy_only=False)
         own = np.append(there, True)[before.codes()]
         return pc.if_else(pa.array(own), before.data.cast(before.values.type), after.data.cast(after.values.type))
-    true, left = (_places(column, order) for column in (before, after))
+    true, left = (_value_positions(column, order) for column in (before, after))
     above = np.clip(np.searchsorted(left, true), 1, max(len(left) - 1, 1))
     below = above - 1
     above = np.minimum(above, len(left) - 1)
@@ -126,7 +126,7 @@ def looked_up(before: Prepared, after: Prepared, order: Sequence[str] = ()) -> p
     return after.values.take(pa.array(codes, mask=codes < 0))
 
 
-def _places(column: Prepared, order: Sequence[str]) -> FloatArray:
+def _value_positions(column: Prepared, order: Sequence[str]) -> FloatArray:
     """Return the positions of the values of an ordered column."""
     if column.kind is Kind.ORDINAL:
         return np.array([order.index(value) for value in column.values.to_pylist()], dtype=np.float64)

@@ -137,7 +137,7 @@ def _halves(tree: Tree, units: Mapping[int, int], needed: int, joint: int) -> tu
         if got >= needed and total - got >= needed:
             rest = [branch for _, _, branch in branches[len(taken) :]]
             names = (center, joint) if keeps else (joint, center)
-            return _joined(tree, center, taken, names[0]), _joined(tree, center, rest, names[1])
+            return _join_at_center(tree, center, taken, names[0]), _join_at_center(tree, center, rest, names[1])
     return None
 
 
@@ -167,7 +167,7 @@ def _centroid(tree: Tree, units: Mapping[int, int], total: int) -> tuple[int, li
     return center, sorted(branches, key=lambda b: (-b[0], b[1]))
 
 
-def _joined(tree: Tree, center: int, branches: list[list[int]], name: int) -> Tree:
+def _join_at_center(tree: Tree, center: int, branches: list[list[int]], name: int) -> Tree:
     """Return a tree of some branches around their center, under another name."""
     found = {r: [name if other == center else other for other in tree[r]] for branch in branches for r in branch}
     return {**found, name: [branch[0] for branch in branches]}

@@ -467,16 +467,16 @@ class CountedBranches(Branching):
             rest[:, family.column] = True
             closed.append(rest)
             n += len(children) + int(parent.sum())
-        group, node, kind, count, part_of = (_joined([t[i] for t in taken]) for i in range(5))
+        group, node, kind, count, part_of = (_concatenated([t[i] for t in taken]) for i in range(5))
         self.division = Division(
             chosen,
-            _joined(groups),
-            _joined(nodes),
-            _joined(parts),
+            _concatenated(groups),
+            _concatenated(nodes),
+            _concatenated(parts),
             (group, node, kind, count, part_of),
             np.concatenate(closed),
         )
 
 
-def _joined(parts: Sequence[IntArray]) -> IntArray:
+def _concatenated(parts: Sequence[IntArray]) -> IntArray:
     return np.concatenate([np.empty(0, dtype=np.int64), *parts])

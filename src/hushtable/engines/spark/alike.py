@@ -261,7 +261,7 @@ def _count_pieces(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]
 
 def _counted(batches: list[pa.RecordBatch]) -> pa.RecordBatch:
     columns = [_numbered(column) for column in pa.Table.from_batches(batches).columns]
-    codes, counts = count_rows([_places(column) for column in columns], [len(c.dictionary) + 1 for c in columns])
+    codes, counts = count_rows([_place_of_rows(column) for column in columns], [len(c.dictionary) + 1 for c in columns])
     some = [from_codes(own - 1, c.dictionary, pa.int32()) for own, c in zip(codes, columns, strict=True)]
     table = pa.table([*some, counts], names=[*map(str, range(len(columns))), "n"])
     out = io.BytesIO()
@@ -281,7 +281,7 @@ def _numbered(column: pa.ChunkedArray) -> pa.DictionaryArray:
     return encode(pa.array(plain, values.type, mask=values.is_null().to_numpy(zero_copy_only=False)))
 
 
-def _places(column: pa.DictionaryArray) -> AnyArray:
+def _place_of_rows(column: pa.DictionaryArray) -> AnyArray:
     """Return the place of every row's value from 1 up; 0 for null."""
     indices: AnyArray = column.indices.fill_null(-1).to_numpy()
     return indices + 1
@@ -295,7 +295,7 @@ def _merged(places: Sequence[int], tables: Sequence[pa.Table]) -> AlikeRows:
     table = pa.concat_tables(tables).unify_dictionaries().combine_chunks()
     columns = [table.column(str(j)).chunk(0) for j in range(len(places))]
     sizes = [len(column.dictionary) + 1 for column in columns]
-    codes, counts = count_rows([_places(column) for column in columns], sizes, table.column("n").to_numpy())
+    codes, counts = count_rows([_place_of_rows(column) for column in columns], sizes, table.column("n").to_numpy())
     found, own = [], []
     for at, column, code in zip(places, columns, codes, strict=True):
         # the missing value, if there is one, comes last

@@ -152,7 +152,7 @@ class Content:
         It is not made if only the distinct rows are needed.
         """
         found, n = self.dictionaries, len(self.quasi)
-        rows = coded(self.jobs, self._work, found, places=self._places(found))
+        rows = coded(self.jobs, self._work, found, places=self._place_of_values(found))
         places = [F.col(f"p{j}") for j in range(len(found))]
         packed = zip(
             [*self.keys, *self.rest_keys],
@@ -190,7 +190,7 @@ class Content:
         ranked = coded(self.jobs, work, everything, more).drop(*(f"p{j}" for j in range(len(everything))))
         return ranked, names
 
-    def _places(self, found: Sequence[Dictionary]) -> list[IntArray]:
+    def _place_of_values(self, found: Sequence[Dictionary]) -> list[IntArray]:
         """Return the place of each value; all spellings of one value (such as a missing one) share the first place.
 
         Algorithms treat them as equal, so the order of records within a combination must not depend on spelling. If
@@ -265,7 +265,7 @@ class Content:
     def _tuples_here(self, alike: AlikeRows) -> SparkRows:
         """Number the combinations that the driver has; different spellings of a value count as one."""
         n, chosen, counts = len(self.quasi), alike.places, alike.counts
-        own = self._places(self.dictionaries)
+        own = self._place_of_values(self.dictionaries)
         if any((shared != np.arange(len(shared))).any() for shared in own):
             places = [shared[place] for shared, place in zip(own, alike.places, strict=True)]
             of_row, first = number_rows(places, [len(dictionary) for dictionary in self.dictionaries])

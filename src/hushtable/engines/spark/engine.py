@@ -275,18 +275,18 @@ class Listed:
         self._content, self._rows = content, rows
 
     @cached_property
-    def _shown(self) -> Shown:
+    def _published_rows(self) -> Shown:
         return Shown(self._content, self._rows, self.book)
 
     @property
     def frame(self) -> DataFrame:
         """The published table, made by Spark."""
-        return self._shown.frame
+        return self._published_rows.frame
 
     def release(self) -> None:
         """Release the rows that Spark caches, if there are any."""
-        if "_shown" in self.__dict__:
-            self._shown.release()
+        if "_published_rows" in self.__dict__:
+            self._published_rows.release()
 
     @cached_property
     def _table(self) -> pa.Table:
@@ -298,8 +298,8 @@ class Listed:
 
     def count(self, problem: Problem) -> CountedCells:
         """Count the published table by its cells, from the DataFrame if Spark has made one."""
-        if "_shown" in self.__dict__:
-            return self._shown.count(problem)
+        if "_published_rows" in self.__dict__:
+            return self._published_rows.count(problem)
         self.jobs.progress(1.0, "verifying")
         times = self._rows.times
         return self._counted(problem, self._table, times, times * self._rows.units if len(self._rows.units) else times)

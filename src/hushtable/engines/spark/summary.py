@@ -89,10 +89,10 @@ class DriverSummary:
             k=self.problem.model.min_group_size(),
             seed=self.problem.seed,
         )
-        known = self._known()
+        known = self._sampled_rows()
         return known, CountedComparison.of_rows(every, self.tuples.counts, known.comparison)
 
-    def _known(self) -> DriverRows:
+    def _sampled_rows(self) -> DriverRows:
         """Some whole classes, expanded to rows, and the same share of the suppressed records."""
         tuples, seed = self.tuples, self.problem.seed
         labels, n = np.asarray(self._classes.labels, dtype=np.int64), self._classes.n_groups

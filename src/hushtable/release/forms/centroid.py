@@ -65,7 +65,7 @@ class CentroidCells(RecordCells):
         return Points(None, self.middle, self.hidden)
 
     @cached_property
-    def _known(self) -> tuple[IntArray, IntArray, IntArray]:
+    def _member_values(self) -> tuple[IntArray, IntArray, IntArray]:
         """Owner, code and count of each distinct known value of a group."""
         owner = np.repeat(np.arange(len(self)), self.counts)
         keep = self.members >= int(self.column.coded.missing)
@@ -74,7 +74,7 @@ class CentroidCells(RecordCells):
     @cached_property
     def records(self) -> IntArray:
         """Number of records of each group that have a value."""
-        owner, _, units = self._known
+        owner, _, units = self._member_values
         return summed(units, owner, len(self))
 
     @property
@@ -85,7 +85,7 @@ class CentroidCells(RecordCells):
     @cached_property
     def middle(self) -> IntArray:
         """The code of the lower median (ordered columns) or of the mode; 0 if there is none."""
-        owner, codes, units = self._known
+        owner, codes, units = self._member_values
         out = np.zeros(len(self), dtype=np.int64)
         if not len(codes):
             return out
@@ -105,7 +105,7 @@ class CentroidCells(RecordCells):
     @cached_property
     def means(self) -> AnyArray:
         """The mean of each group, as published: integers if all of them are, otherwise floats; 0 if there is none."""
-        owner, codes, units = self._known
+        owner, codes, units = self._member_values
         coded = self.column.coded
         values = published_numbers(coded, codes)[codes - int(coded.missing)]
         n = np.maximum(self.records, 1)

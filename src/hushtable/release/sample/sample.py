@@ -200,7 +200,7 @@ class _Dealing:
 
     def table(self, rules: Sequence[Rule], *, apart: bool) -> pa.Table:
         """Return the rows; if sensitive values are separate from people, these are shuffled too."""
-        keep_rules(self._known(rules), rules, self.labels, self.offsets, self.seed, self.stream)
+        keep_rules(self._columns_in_rules(rules), rules, self.labels, self.offsets, self.seed, self.stream)
         back = None if self.order is None else inverted(self.order)
         columns, names = [], []
         for column in (c for c in self.plan.columns if c.published):
@@ -220,7 +220,7 @@ class _Dealing:
         dealt = shuffle_runs(mine, self.offsets, self.seed, f"{self.stream}/values")
         return dealt if back is None else dealt[back]
 
-    def _known(self, rules: Sequence[Rule]) -> dict[str, Drawn | Fixed]:
+    def _columns_in_rules(self, rules: Sequence[Rule]) -> dict[str, Drawn | Fixed]:
         """The columns that rules name."""
         known: dict[str, Drawn | Fixed] = {}
         planned = {c.name: c for c in self.plan.columns if c.published}

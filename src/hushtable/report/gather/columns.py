@@ -478,7 +478,7 @@ def _ranges(coded: Coded, counts: IntArray, least: int) -> Bins:
         raise TypeError("only numbers and dates have ranges")
     here = np.flatnonzero(counts[first:]) + first
     numbers = _months(days[here]) if coded.kind is Kind.DATE else days[here]
-    edges = _joined(_grid(numbers, counts[here], least, coded), numbers, counts[here], least)
+    edges = _merged_ranges(_grid(numbers, counts[here], least, coded), numbers, counts[here], least)
     of_code = np.full(coded.size, -1, dtype=np.int64)
     everything = days[first:]
     at = _months(everything) if coded.kind is Kind.DATE else everything
@@ -531,7 +531,7 @@ def _round_up(width: float) -> float:
     return next(step * power for step in (1, 2, 5, 10) if step * power >= width * (1 - 1e-9))
 
 
-def _joined(edges: FloatArray, numbers: FloatArray, counts: IntArray, least: int) -> FloatArray:
+def _merged_ranges(edges: FloatArray, numbers: FloatArray, counts: IntArray, least: int) -> FloatArray:
     """Drop edges until every range holds at least ``least`` records."""
     kept: list[float] = []
     inside = np.bincount(np.searchsorted(edges, numbers, side="right"), weights=counts, minlength=len(edges) + 1)

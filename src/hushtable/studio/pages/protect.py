@@ -73,7 +73,7 @@ class _Feasibility:
             with self.inner:
                 problems(faults, T.FEASIBLE_BAD)
             return
-        known = self._known()
+        known = self._last_check()
         if known is not None:
             with self.inner:
                 self._tell(known, None)
@@ -93,7 +93,7 @@ class _Feasibility:
             with self.inner:
                 self._tell(over.result, over.error)
 
-    def _known(self) -> dict[str, Any] | None:
+    def _last_check(self) -> dict[str, Any] | None:
         """Return the findings of the last check if nothing has changed since; other files of the project may have."""
         last = self.page.studio.job_of(self.project, "check")
         found: dict[str, Any] | None = last.result if last is not None and last.state == "done" else None

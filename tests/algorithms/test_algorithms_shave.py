@@ -22,7 +22,7 @@ from hushtable.models.k_map import KMap
 from hushtable.models.probabilistic_l import ProbabilisticL
 from hushtable.models.t_closeness import TCloseness
 from hushtable.schema.columns import Kind
-from hushtable.table.plan import Extra
+from hushtable.table.plan import SideTables
 from support_core import PEOPLE, WHO, people_table, plan_of, quasi, random_people, sensitive
 
 
@@ -81,7 +81,7 @@ def test_population_rows_hold_a_cell_open_so_nothing_is_left_out_for_it():
     # leaving out the 99 would not narrow the class: it must cover the population's 99 as well
     sample = people_table([(a, "Fiji", "flu") for a in [*range(20, 30), 99]])
     population = pa.table({"age": [*range(20, 30), 99, 99], "country": ["Fiji"] * 12})
-    plan = plan_of([KAnonymity(k=10), KMap(k=12)], suppression=0.1, extra=Extra(population=population))
+    plan = plan_of([KAnonymity(k=10), KMap(k=12)], suppression=0.1, side_tables=SideTables(population=population))
     outcome = local.run(sample, plan)
     assert outcome.published.num_rows == 11
 
@@ -135,7 +135,7 @@ def test_presence_is_judged_again_after_shaving():
     sample = people_table([(a, "Fiji", "flu") for a in [*range(20, 30), 99]])
     population = pa.table({"age": [*range(20, 30), 99] * 3, "country": ["Fiji"] * 33})
     model = DeltaPresence(low=0.05, high=0.35)
-    outcome = local.run(sample, plan_of([model], suppression=0.3, extra=Extra(population=population)))
+    outcome = local.run(sample, plan_of([model], suppression=0.3, side_tables=SideTables(population=population)))
     assert outcome.verification.ok
 
 

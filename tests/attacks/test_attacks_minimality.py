@@ -16,7 +16,7 @@ from hushtable import registry
 from hushtable.api import run_plan
 from hushtable.attacks.minimality import median_sides
 from hushtable.errors import UsageError
-from hushtable.table.plan import Extra
+from hushtable.table.plan import SideTables
 from support_core import Given
 
 
@@ -68,7 +68,7 @@ def test_it_is_seeded():
 def test_models_with_a_population_are_refused():
     release = ht.anonymize(people(30), policy([ht.KAnonymity(k=2)]))
     models = (registry.models.build("k-map", {"k": 2}),)
-    plan = replace(release.plan, models=models, extra=Extra(population=people(30)))
+    plan = replace(release.plan, models=models, side_tables=SideTables(population=people(30)))
     with pytest.raises(UsageError, match="population"):
         replace(release, plan=plan).attack("minimality")
 

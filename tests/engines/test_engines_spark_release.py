@@ -15,8 +15,8 @@ from support_spark import NOTE, WHO, held, plain
 
 import hushtable as ht
 from hushtable.api import run_plan
-from hushtable.engines.spark.engine import Listed
-from hushtable.engines.spark.published import Shown
+from hushtable.engines.spark.engine import PublishedByDriver
+from hushtable.engines.spark.published import PublishedBySpark
 from hushtable.errors import DataError, HushtableError, IncompatibleError, VerificationError
 from hushtable.io.frames import is_spark_frame
 from hushtable.models.k_anonymity import KAnonymity
@@ -84,14 +84,14 @@ def test_saved_files_are_those_of_the_local_engine(on_spark, tmp_path):
         got.save(tmp_path / "parts", format="parquet")
 
 
-@pytest.mark.parametrize("writer", [Listed, Shown])
+@pytest.mark.parametrize("writer", [PublishedByDriver, PublishedBySpark])
 def test_what_is_written_is_counted_again(writer, on_spark, tmp_path, monkeypatch):
     """One row gets lost, whoever writes."""
     release = on_spark(random_people(40, 6), plan_of([KAnonymity(k=4)], document={"seed": 0}))
     listed = release.published.outcome.shown
-    assert isinstance(listed, Listed)
-    if writer is Shown:
-        shown = Shown(listed._content, listed._rows, listed.book)
+    assert isinstance(listed, PublishedByDriver)
+    if writer is PublishedBySpark:
+        shown = PublishedBySpark(listed._content, listed._rows, listed.book)
         shown.frame = shown.frame.limit(39)
         object.__setattr__(release.published.outcome, "shown", shown)
     else:

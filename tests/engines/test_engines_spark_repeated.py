@@ -10,7 +10,7 @@ from support_spark import VISITS, held, same, visits
 import hushtable as ht
 from hushtable.api import run_plan
 from hushtable.engines.spark import dictionaries, publish, repeated
-from hushtable.engines.spark.engine import Listed
+from hushtable.engines.spark.engine import PublishedByDriver
 from hushtable.models.entropy_l import EntropyL
 from hushtable.models.k_anonymity import KAnonymity
 from hushtable.models.p_sensitive import PSensitive
@@ -32,7 +32,7 @@ CASES = {
 
 def was_repeated(release) -> bool:
     shown = release.origin.outcome.shown
-    return isinstance(shown, Listed) or "times" in shown.kept.columns
+    return isinstance(shown, PublishedByDriver) or "times" in shown.kept.columns
 
 
 @pytest.mark.parametrize("repeat", [True, False])

@@ -39,16 +39,16 @@ def test_files_are_relative_to_the_policy(folder, monkeypatch) -> None:
     assert policy.base_dir == folder
     plan = policy.plan()
     assert plan.table.columns[1].hierarchy.file == str(folder / "country.csv")
-    assert plan.extra.population.column_names == ["age", "country"]
-    assert plan.extra.background.column_names == ["age", "country", "disease", "p"]
-    assert plan.extra.background.column("p").to_pylist() == [0.25, 0.75]
-    assert (plan.extra.background_on, plan.extra.probability) == ("disease", "p")
+    assert plan.side_tables.population.column_names == ["age", "country"]
+    assert plan.side_tables.background.column_names == ["age", "country", "disease", "p"]
+    assert plan.side_tables.background.column("p").to_pylist() == [0.25, 0.75]
+    assert (plan.side_tables.background_on, plan.side_tables.probability) == ("disease", "p")
     assert plan.document["columns"]["country"]["hierarchy"] == "country.csv"
 
 
 def test_another_folder_may_be_named(folder, tmp_path_factory) -> None:
     policy = Policy.from_yaml(TEXT)
-    assert policy.plan(folder).extra.population.num_rows == 2
+    assert policy.plan(folder).side_tables.population.num_rows == 2
     with pytest.raises(DataError, match=r"people\.csv"):
         policy.plan(tmp_path_factory.mktemp("empty"))
     # the columns alone can be resolved without the tables
@@ -60,7 +60,7 @@ def test_absolute_paths_stay(folder, tmp_path_factory) -> None:
         population=str(folder / "tables" / "people.csv"),
         background={"file": str(folder / "tables" / "beliefs.csv"), "on": "disease", "probability": "p"},
     )
-    assert policy.plan(tmp_path_factory.mktemp("empty")).extra.population.num_rows == 2
+    assert policy.plan(tmp_path_factory.mktemp("empty")).side_tables.population.num_rows == 2
 
 
 def test_probabilities_that_are_no_numbers(folder) -> None:

@@ -27,7 +27,7 @@ from hushtable.models.t_closeness import TCloseness
 from hushtable.release.companion import load_evidence
 from hushtable.release.published import verify_published
 from hushtable.schema.columns import Kind, Missing, Role
-from hushtable.table.plan import ColumnPlan, Extra
+from hushtable.table.plan import ColumnPlan, SideTables
 from hushtable.testing.cases import chosen_forms
 from support_core import COUNTRIES, PEOPLE, WHO, people_table, plan_of, quasi, random_people, sensitive
 
@@ -135,7 +135,7 @@ def test_people_are_counted_from_the_files(tmp_path, format, rows_of_a_person):
 def test_an_empty_cell_may_stand_for_people_of_the_population_that_no_file_counts(tmp_path):
     population = random_people(90, 6, missing=0.2).select(["age", "country"])
     sample = population.slice(0, 40).append_column("illness", pa.array(["flu", "HIV"] * 20))
-    plan = plan_of([KMap(k=4)], extra=Extra(population=population), missing=Missing.WILDCARD)
+    plan = plan_of([KMap(k=4)], side_tables=SideTables(population=population), missing=Missing.WILDCARD)
     _, published, evidence = saved(sample, plan, tmp_path)
     with pytest.raises(UsageError, match="k-map can only be verified with the input") as caught:
         verify_published(published, plan.table, plan.model(), evidence)
@@ -147,7 +147,7 @@ def test_an_empty_cell_may_stand_for_people_of_the_population_that_no_file_count
 def test_populations_are_counted_from_the_files(tmp_path, format, model):
     population = random_people(90, 6).select(["age", "country"])
     sample = population.slice(0, 40).append_column("illness", pa.array(["flu", "HIV"] * 20))
-    plan = plan_of([model], extra=Extra(population=population))
+    plan = plan_of([model], side_tables=SideTables(population=population))
     release, published, evidence = saved(sample, plan, tmp_path, format)
     same(verify_published(published, plan.table, plan.model(), evidence), release.verification)
     for told in (None, load_evidence(tmp_path / "out" / "release.json")):
@@ -171,8 +171,8 @@ def test_joint_columns_are_verified_from_the_files(tmp_path, format):
 def test_background_models_are_refused_from_the_files(tmp_path):
     table = random_people(40, 5)
     background = table.append_column("probability", pa.array([1 / 40] * 40))
-    extra = Extra(background=background, background_on="illness")
-    plan = plan_of([BayesOptimal(theta=0.9, background=True)], extra=extra)
+    side_tables = SideTables(background=background, background_on="illness")
+    plan = plan_of([BayesOptimal(theta=0.9, background=True)], side_tables=side_tables)
     _, published, evidence = saved(table, plan, tmp_path)
     with pytest.raises(UsageError):
         verify_published(published, plan.table, plan.model(), evidence)

@@ -26,7 +26,7 @@ from hushtable.release.forms.sets import Sets
 from hushtable.release.guards.downcoding import DowncodingGuard
 from hushtable.schema.columns import Kind
 from hushtable.table.coins import Coins
-from hushtable.table.plan import Extra
+from hushtable.table.plan import SideTables
 from support_core import Given, plan_of, quasi, sensitive
 
 TOWNS = ["aachen", "bonn", "celle", "dessau", "emden", "fulda", "gera", "hamm"]
@@ -154,8 +154,8 @@ class TestNodesThatWereMadeFromTheData:
         people = pa.table({"x": [*table.column("x").to_pylist(), *["celle"] * 5]})
         column = quasi("x", Kind.NOMINAL, hierarchy=Frequency(fanout=2))
         labels = (0, 0, 1, 1, 0, 0, 1, 1, *(-1,) * 5)
-        known = Extra(population=people)
-        plan = plan_of([KMap(k=2)], (column, sensitive("ill")), Given(labels), cells=Nodes(), extra=known)
+        known = SideTables(population=people)
+        plan = plan_of([KMap(k=2)], (column, sensitive("ill")), Given(labels), cells=Nodes(), side_tables=known)
         outcome = run_plan(table, plan)
         assert set(outcome.table.column("x").to_pylist()) == {"aachen..bonn", "dessau"}
         assert sorted(outcome.verification.stats.population.tolist()) == [2, 2]

@@ -31,7 +31,7 @@ from hushtable.release.forms.sets import Sets
 from hushtable.release.recode import recode
 from hushtable.release.settle import merge_overlapping, settle
 from hushtable.schema.columns import Cover, Kind, Missing
-from hushtable.table.plan import Extra
+from hushtable.table.plan import SideTables
 from hushtable.table.reference import Reference
 from hushtable.table.stats import GroupStats
 from hushtable.testing.cases import chosen_forms
@@ -131,7 +131,7 @@ def test_people_whom_a_settled_class_covers_count_with_it(style, others, rows, m
     labels = np.array(data.draw(st.lists(st.integers(-1, 3), min_size=total, max_size=total)))
     assume((labels[: len(rows)] >= 0).any())
     models = [*others, DeltaPresence(low=0.0, high=1.0)]
-    problem = local.problem_of(table, plan_of(models, cells=style, extra=Extra(population=population)))
+    problem = local.problem_of(table, plan_of(models, cells=style, side_tables=SideTables(population=population)))
     recoded = settle(problem, Partition(labels, 4))
     assume(recoded is not None)
     values = [[r[j] for r in everyone] for j in (0, 1)]
@@ -151,7 +151,7 @@ def test_overlap_is_not_allowed_where_a_model_counts_whom_a_class_covers():
         [DeltaPresence(low=0.4, high=1.0)],
         algorithm=Given((0, 0, 0, 0, 1, 0, 0, 0, 0, 1, 1)),
         cells=Nodes(),
-        extra=Extra(population=population),
+        side_tables=SideTables(population=population),
     )
     assert local.run(people_table(rows), plan).published["country"].to_pylist() == ["Europe"] * 5
 
@@ -206,6 +206,8 @@ def test_classes_of_the_population_alone_are_not_joined_to_any(algorithm):
     rows = [(1, country, illness) for country in ("China", "France") for illness in ("flu", "HIV") * 2]
     others = people_table([(1, country, "flu") for country in ("China", "France", "Fiji") for _ in range(5)])
     models = [KAnonymity(k=2), KMap(k=3), AlpDif(alp={"flu": 0.6}, on="illness")]
-    outcome = local.run(people_table(rows), plan_of(models, algorithm=algorithm, extra=Extra(population=others)))
+    outcome = local.run(
+        people_table(rows), plan_of(models, algorithm=algorithm, side_tables=SideTables(population=others))
+    )
     assert outcome.published["country"].to_pylist() == ["China"] * 4 + ["France"] * 4
     assert outcome.verification.stats.take([0, 1]).population.tolist() == [5, 5]

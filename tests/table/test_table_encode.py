@@ -24,7 +24,7 @@ from hushtable.schema.columns import Kind, Missing, Role
 from hushtable.table.coded_columns import smallest
 from hushtable.table.encode import encode
 from hushtable.table.people import PERSON_UNITS
-from hushtable.table.plan import ColumnPlan, Extra, TablePlan
+from hushtable.table.plan import ColumnPlan, SideTables, TablePlan
 from hushtable.table.ranks import dense_ranks
 from support_core import PEOPLE, WHO, people_table, plan_of, quasi, random_people, sensitive
 
@@ -126,7 +126,7 @@ def population_case(seed: int):
 @pytest.mark.parametrize("model", [KMap(k=5), DeltaPresence(low=0.0, high=0.6)], ids=repr)
 def test_population_rows_are_in_the_class_whose_cells_cover_them(seed, model):
     sample, population = population_case(seed)
-    outcome = local.run(sample, plan_of([model], extra=Extra(population=population)))
+    outcome = local.run(sample, plan_of([model], side_tables=SideTables(population=population)))
     table, labels = outcome.problem.table, outcome.recoded.labels
     assert outcome.published.num_rows == 60
     assert outcome.verification.people == 60
@@ -147,7 +147,7 @@ def test_population_of_another_type_is_refused_without_a_value():
     sample = people_table([(30, "Fiji", "flu")] * 4)
     population = pa.table({"age": ["thirty-canary"] * 4, "country": ["Fiji"] * 4})
     with pytest.raises(DataError, match="'age'") as caught:
-        local.run(sample, plan_of([KMap(k=2)], extra=Extra(population=population)))
+        local.run(sample, plan_of([KMap(k=2)], side_tables=SideTables(population=population)))
     assert "canary" not in str(caught.value) + repr(caught.value.__cause__)
     assert caught.value.__suppress_context__ or caught.value.__context__ is None
 
@@ -155,7 +155,7 @@ def test_population_of_another_type_is_refused_without_a_value():
 def test_population_without_a_quasi_identifier_is_refused():
     sample = people_table([(30, "Fiji", "flu")] * 4)
     with pytest.raises(DataError, match="no column 'country'"):
-        local.run(sample, plan_of([KMap(k=2)], extra=Extra(population=pa.table({"age": [30]}))))
+        local.run(sample, plan_of([KMap(k=2)], side_tables=SideTables(population=pa.table({"age": [30]}))))
 
 
 def background_of(sample: pa.Table) -> pa.Table:
@@ -165,8 +165,8 @@ def background_of(sample: pa.Table) -> pa.Table:
 
 def test_background_mass_travels_with_the_rows():
     sample = random_people(40, 3)
-    extra = Extra(background=background_of(sample), background_on="illness")
-    plan = plan_of([KAnonymity(k=4), BayesOptimal(theta=0.9, background=True)], extra=extra)
+    side_tables = SideTables(background=background_of(sample), background_on="illness")
+    plan = plan_of([KAnonymity(k=4), BayesOptimal(theta=0.9, background=True)], side_tables=side_tables)
     outcome = local.run(sample, plan)
     background = outcome.verification.stats.background
     assert background.units.sum() == pytest.approx(background.unit, rel=1e-9)
@@ -178,7 +178,7 @@ def test_background_probabilities_must_be_probabilities(probability):
     sample = people_table([(30, "Fiji", "flu"), (31, "Fiji", "cold")])
     background = sample.append_column("probability", pa.array(probability))
     with pytest.raises(DataError, match="probabilities") as caught:
-        local.problem_of(sample, plan_of(MODEL, extra=Extra(background=background, background_on="illness")))
+        local.problem_of(sample, plan_of(MODEL, side_tables=SideTables(background=background, background_on="illness")))
     assert "canary" not in str(caught.value)
 
 
@@ -287,7 +287,7 @@ def test_cells_that_are_written_differently_break_ties_not_the_order_of_rows(key
 def test_a_population_of_numbers_beside_a_table_of_text_has_no_people_called_nan():
     plan = TablePlan((ColumnPlan("pay", Role.QUASI, Kind.NOMINAL),))
     population = pa.table({"pay": pa.array([1.0, 2.5, float("nan"), None], pa.float64())})
-    found = encode(pa.table({"pay": ["1", "2.5", None]}), plan, Extra(population))
+    found = encode(pa.table({"pay": ["1", "2.5", None]}), plan, SideTables(population))
     assert found.quasi[0].coded.labels[0] == (None, "1", "2.5")
     assert found.quasi[0].codes.tolist() == [1, 2, 0, 1, 2, 0, 0]
 

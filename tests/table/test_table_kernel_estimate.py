@@ -12,7 +12,7 @@ from hushtable.errors import DataError
 from hushtable.table import kernel_estimate
 from hushtable.table.encode import encode
 from hushtable.table.kernel_estimate import estimate
-from hushtable.table.plan import Extra
+from hushtable.table.plan import SideTables
 
 TREE = {"Europe": ["Spain", "Italy"], "Asia": ["Japan", "India"]}
 TABLE = pa.table(
@@ -73,7 +73,7 @@ def test_chunks_and_looked_up_kernels_change_nothing(monkeypatch):
 
 def test_the_rows_that_travel_hold_the_estimate():
     plan = policy().plan()
-    encoded = encode(TABLE, plan.table, Extra(background_on="disease", bandwidths=(0.3, 0.7)))
+    encoded = encode(TABLE, plan.table, SideTables(background_on="disease", bandwidths=(0.3, 0.7)))
     found = estimate(encoded, "disease", [0.3, 0.7])
     rows = np.arange(encoded.background_rows.start, encoded.background_rows.stop)
     mass = encoded.background_mass / encoded.background_unit

@@ -97,7 +97,7 @@ def _exposures(
     with waiting("reading the table"):
         table = read_tables([target, *data])
         plan = policy.for_columns(table.column_names).plan()
-        return Exposure.raw(encode(table, plan.table, plan.extra)), None
+        return Exposure.raw(encode(table, plan.table, plan.side_tables)), None
 
 
 # shown elsewhere: in the sentence above the table, or next to what they decide

@@ -26,7 +26,7 @@ from hushtable.schema.columns import Kind, Role
 from hushtable.schema.prepare import prepare
 from hushtable.table.coded_columns import QuasiColumn, known_numbers, smallest
 from hushtable.table.encode import encode_rest, no_rows
-from hushtable.table.plan import Extra, check_columns
+from hushtable.table.plan import SideTables, check_columns
 
 
 def apply_regions(table: pa.Table, plan: Plan, fitted: Problem, partition: Partition, *, source: Any = None) -> Release:
@@ -165,7 +165,7 @@ def _levelled(table: pa.Table, plan: Plan, fitted: Problem, partition: Partition
                 f"place in it.",
                 hint="Give the column a fixed hierarchy (intervals, a file), or use fit_transform.",
             )
-    problem = problem_of(table, replace(plan, extra=Extra()), None)
+    problem = problem_of(table, replace(plan, side_tables=SideTables()), None)
     levels = [min(level, c.coded.height) for c, level in zip(problem.table.quasi, partition.levels, strict=True)]
     nodes = [c.coded.levels[h][c.codes] for c, h in zip(problem.table.quasi, levels, strict=True)]
     labels, first = number_rows(

@@ -46,7 +46,7 @@ from hushtable.schema.columns import Role
 from hushtable.table.coded_columns import QuasiColumn
 from hushtable.table.encode import encode
 from hushtable.table.people import same_name
-from hushtable.table.plan import Extra, TablePlan, check_columns
+from hushtable.table.plan import SideTables, TablePlan, check_columns
 
 _OWN = 0.9
 
@@ -82,7 +82,7 @@ def increment(
     """
     _check(table, plan, earlier)
     # no model counts people outside the table, so a population is irrelevant
-    plan = replace(plan, extra=Extra())
+    plan = replace(plan, side_tables=SideTables())
     problem = problem_of(table, plan, progress)
     joined = _class_to_join(problem, earlier)
     judged = tuple(c for c in plan.table.columns if c.role in _JUDGED or c.name == plan.table.entity)

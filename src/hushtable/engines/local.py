@@ -34,7 +34,7 @@ def problem_of(table: pa.Table, plan: Plan, progress: Progress | None = None) ->
         committed = plan.account.commitments(table, plan.table, plan.model())
     columns = plan.table if committed is None else committed.columns
     exact = plan.algorithm.recoding is Recoding.BUCKET
-    problem = problem_from(encode(table, columns, plan.extra, exact=exact), plan, progress)
+    problem = problem_from(encode(table, columns, plan.side_tables, exact=exact), plan, progress)
     return problem if committed is None else replace(problem, earlier=committed.in_codes_of(problem.table))
 
 

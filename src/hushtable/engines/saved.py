@@ -182,9 +182,13 @@ class Saved:
         """Return the classes of the original quasi-identifiers; no other column is read."""
         if "made" in vars(self):
             return self.made.before()
-        plan, extra = self.plan.table, self.plan.extra
+        plan, side_tables = self.plan.table, self.plan.side_tables
         survey = any(c.role.of_survey for c in plan.columns)
-        alone = plan.entity is None and extra.population is None and not (extra.believes or survey or plan.treated)
+        alone = (
+            plan.entity is None
+            and side_tables.population is None
+            and not (side_tables.believes or survey or plan.treated)
+        )
         detail = lambda: self.made.before().detailed()  # noqa: E731 - reads every column, if a risk asks
         if not (alone and isinstance(self.source, Files)):
             table = self._encoded((Role.QUASI, Role.WEIGHT, Role.CLUSTER))
@@ -209,7 +213,7 @@ class Saved:
             kept = kept_classes(self.private, self.plan.table.named(Role.QUASI))
             if kept is not None:
                 return replace(kept, detail=lambda: self.made.after(table))
-        people = None if self.plan.extra.population is None else self.plan.extra.population.num_rows
+        people = None if self.plan.side_tables.population is None else self.plan.side_tables.population.num_rows
         return Exposure.published(self._published, self.verification, self.plan.table.named(Role.QUASI), people)
 
     def classes(self, table: Callable[[], pa.Table], names: Sequence[str]) -> tuple[dict[str, pa.Array], GroupStats]:
@@ -294,7 +298,7 @@ class Saved:
             ranks = RestRanks(self.source, self.plan.table)
         elif Role.SENSITIVE in roles:
             columns = self._columns((*roles, Role.INSENSITIVE))
-        return encode(self._read([c.name for c in columns.columns]), columns, self.plan.extra, ranks, exact=exact)
+        return encode(self._read([c.name for c in columns.columns]), columns, self.plan.side_tables, ranks, exact=exact)
 
     def _read(self, names: Sequence[str] | None) -> pa.Table:
         """Some columns of the original, or all, treated as they were when the release was made."""

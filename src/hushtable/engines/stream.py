@@ -216,7 +216,7 @@ def _solved(stored: StoredTable, plan: Plan, work: Workspace, progress: Progress
 
 def _counts(stored: StoredTable, plan: Plan) -> bool:
     """Whether nothing needs to know which of several equal records belongs to whom."""
-    alone = plan.table.entity is None and plan.extra.population is None and not plan.extra.believes
+    alone = plan.table.entity is None and plan.side_tables.population is None and not plan.side_tables.believes
     alone = alone and not any(c.role.of_survey for c in plan.table.columns)
     # of equal records only the combination is known, so cells have to follow from the values of a class
     alone = alone and all(form.by_members for form in forms_shown(plan.table, plan.algorithm.recoding))
@@ -235,7 +235,7 @@ def _problem(
     """The problem on codes, and the columns other than quasi-identifiers as they were read."""
     progress(0.0, "encoding")
     held = tuple(c for c in plan.table.columns if c.name in coded.column_names)
-    encoded = encode(coded, replace(plan.table, columns=held), plan.extra, tie_rank, times=times)
+    encoded = encode(coded, replace(plan.table, columns=held), plan.side_tables, tie_rank, times=times)
     # columns that are only used to break ties are not in memory
     ranked = dict.fromkeys([*plan.table.named(Role.INSENSITIVE), *encoded.ranked])
     encoded = replace(encoded, ranked=tuple(ranked))

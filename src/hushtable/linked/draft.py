@@ -18,7 +18,7 @@ from hushtable.schema.profile import ColumnProfile, profile
 
 
 @dataclass(frozen=True)
-class Joined:
+class TableJoin:
     """How a table is joined to the others.
 
     Attributes
@@ -37,7 +37,7 @@ class Joined:
     others: Mapping[str, str]
 
 
-def join_tables(keys: Mapping[str, TableKeys], people: str | None = None) -> dict[str, Joined]:
+def join_tables(keys: Mapping[str, TableKeys], people: str | None = None) -> dict[str, TableJoin]:
     """Return how tables are joined by foreign keys: people first, each table after the one it belongs to.
 
     A table with several paths to people belongs to the table farthest from them: a diagnosis belongs to its stay.
@@ -89,9 +89,9 @@ def join_tables(keys: Mapping[str, TableKeys], people: str | None = None) -> dic
         if to and key[above] != to:
             # keys need not be primary keys
             key[above] = to
-    found = {root: Joined(None, (), key[root], _others(keys[root], ()))}
+    found = {root: TableJoin(None, (), key[root], _others(keys[root], ()))}
     for name, (by, (above, _)) in chosen.items():
-        found[name] = Joined(above, by, key[name], _others(keys[name], by))
+        found[name] = TableJoin(above, by, key[name], _others(keys[name], by))
     return found
 
 
@@ -128,12 +128,12 @@ def _others(own: TableKeys, by: tuple[str, ...]) -> dict[str, str]:
     }
 
 
-def draft_policy(joined: Mapping[str, Joined], tables: Mapping[str, pa.Table], name: str, left: int) -> str:
+def draft_policy(joined: Mapping[str, TableJoin], tables: Mapping[str, pa.Table], name: str, left: int) -> str:
     """Return a commented starter policy, as YAML text.
 
     Parameters
     ----------
-    joined : mapping of str to Joined
+    joined : mapping of str to TableJoin
     tables : mapping of str to pyarrow.Table
     name : str
         The database, for the heading.
@@ -151,7 +151,7 @@ def _heading(name: str, left: int) -> Iterator[str]:
     yield f"format: {FORMATS['policy']}"
 
 
-def _tables(joined: Mapping[str, Joined], tables: Mapping[str, pa.Table]) -> Iterator[str]:
+def _tables(joined: Mapping[str, TableJoin], tables: Mapping[str, pa.Table]) -> Iterator[str]:
     yield "tables:"
     for name, own in joined.items():
         yield ""
@@ -167,7 +167,7 @@ def _tables(joined: Mapping[str, Joined], tables: Mapping[str, pa.Table]) -> Ite
         yield from (f"    {line}" if line else "" for line in columns)
 
 
-def _columns(own: Joined, table: pa.Table) -> Iterator[str]:
+def _columns(own: TableJoin, table: pa.Table) -> Iterator[str]:
     for column, above in own.others.items():
         yield f"  # drop: a foreign key that refers to {in_a_comment(above)}"
         yield from _indented(write_yaml({column: {"role": "drop"}}), 2)

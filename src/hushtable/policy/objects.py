@@ -14,7 +14,7 @@ from hushtable.io.files import read_table
 from hushtable.io.text import label_text, to_labels
 from hushtable.io.urls import Url, is_url, redacted, source_of
 from hushtable.schema.columns import Role
-from hushtable.table.plan import Extra
+from hushtable.table.plan import SideTables
 
 if TYPE_CHECKING:
     from hushtable.policy.policy import Policy
@@ -105,21 +105,21 @@ def _rows(frame: Any, column: str) -> list[list[str]]:
     return [[label or "" for label in row] for row in zip(*labels, strict=True)]
 
 
-def extra_tables(policy: Policy, folder: Path | None, *, read: bool = True) -> Extra:
+def read_side_tables(policy: Policy, folder: Path | None, *, read: bool = True) -> SideTables:
     """Read the necessary columns of the population and background tables, or leave them empty."""
     quasi = list(policy.named(Role.QUASI))
     population = background = None
     if not read:
-        return Extra(None if policy.population is None else pa.table({}))
+        return SideTables(None if policy.population is None else pa.table({}))
     if policy.population is not None:
         population = _read(policy, "population", folder, policy.population, quasi)
     if policy.background is None:
-        return Extra(population)
+        return SideTables(population)
     file, on, probability = policy.background.file, policy.background.on, policy.background.probability
     background = _read(policy, "background", folder, file, [*quasi, on, probability])
     place = background.schema.get_field_index(probability)
     background = background.set_column(place, probability, _numbers(background.column(probability), probability))
-    return Extra(population, background, on, probability)
+    return SideTables(population, background, on, probability)
 
 
 def _read(policy: Policy, what: str, folder: Path | None, file: str, columns: list[str]) -> pa.Table:

@@ -40,7 +40,7 @@ from hushtable.registry import algorithms, guards, models
 from hushtable.release.forms.base import DEFAULT_FORM, build_form
 from hushtable.release.plan import Plan, named_alone
 from hushtable.schema.columns import Missing, Role
-from hushtable.table.plan import Extra, TablePlan
+from hushtable.table.plan import SideTables, TablePlan
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -469,7 +469,7 @@ class Policy(WrittenPolicy):
         5
         """
         folder = self._folder(base_dir)
-        return self._planned(folder, extra=self._extra(folder, read=read), account=self._account(folder))
+        return self._planned(folder, side_tables=self._side_tables(folder, read=read), account=self._account(folder))
 
     def _planned(self, folder: Path | None, **read: Any) -> Plan:
         """Return the plan, with those of its tables and its ledger that were read."""
@@ -484,14 +484,14 @@ class Policy(WrittenPolicy):
             **read,
         )
 
-    def _extra(self, folder: Path | None, *, read: bool) -> Extra:
+    def _side_tables(self, folder: Path | None, *, read: bool) -> SideTables:
         on, bandwidths = self.model().estimated()
         if self.population is None and self.background is None:
-            return Extra(background_on=on, bandwidths=bandwidths)
-        from hushtable.policy.objects import extra_tables
+            return SideTables(background_on=on, bandwidths=bandwidths)
+        from hushtable.policy.objects import read_side_tables
 
-        extra = extra_tables(self, folder, read=read)
-        return replace(extra, background_on=on, bandwidths=bandwidths) if bandwidths else extra
+        side_tables = read_side_tables(self, folder, read=read)
+        return replace(side_tables, background_on=on, bandwidths=bandwidths) if bandwidths else side_tables
 
     def _account(self, folder: Path | None) -> Account | None:
         if self.ledger is None:

@@ -20,7 +20,7 @@ from hushtable.models.compose import AllOf
 from hushtable.schema.columns import Role
 from hushtable.schema.prepare import check_publishable, prepare
 from hushtable.table.encode import encode, no_rows, sensitive_column
-from hushtable.table.plan import ColumnPlan, Extra, TablePlan, column_errors
+from hushtable.table.plan import ColumnPlan, SideTables, TablePlan, column_errors
 from hushtable.table.survey import read_survey
 
 if TYPE_CHECKING:
@@ -250,9 +250,13 @@ def _infeasible(
     columns = list(usable)
     entity = plan.entity if plan.entity in table.column_names else None
     columns += [c for c in plan.columns if c.name == entity]
-    extra = full.extra if len(usable) == sum(c.role in (Role.QUASI, Role.SENSITIVE) for c in plan.columns) else Extra()
+    side_tables = (
+        full.side_tables
+        if len(usable) == sum(c.role in (Role.QUASI, Role.SENSITIVE) for c in plan.columns)
+        else SideTables()
+    )
     encoded = encode(
-        table.select([c.name for c in columns]), replace(plan, columns=tuple(columns), entity=entity), extra
+        table.select([c.name for c in columns]), replace(plan, columns=tuple(columns), entity=entity), side_tables
     )
     reference = encoded.reference(AllOf(tuple(ready.values())).histogram_keys())
     budget = int(np.floor(policy.suppression * encoded.sample_units + 1e-9))

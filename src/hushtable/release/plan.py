@@ -15,7 +15,7 @@ from hushtable.models.compose import AllOf
 from hushtable.release.forms.base import check_forms
 from hushtable.schema.columns import Role
 from hushtable.table.coins import Coins
-from hushtable.table.plan import Extra, TablePlan
+from hushtable.table.plan import SideTables, TablePlan
 
 if TYPE_CHECKING:
     from hushtable.release.guard import Guard
@@ -69,7 +69,7 @@ class Plan:
     suppression : float
         Share of people that may be suppressed.
     seed : int
-    extra : Extra
+    side_tables : SideTables
         Population and background tables.
     document : mapping
         The policy as data: it travels with the release.
@@ -86,7 +86,7 @@ class Plan:
     algorithm: Algorithm
     suppression: float = 0.0
     seed: int = 0
-    extra: Extra = field(default_factory=Extra)
+    side_tables: SideTables = field(default_factory=SideTables)
     document: Mapping[str, Any] = field(default_factory=dict)
     guards: tuple[Guard, ...] = ()
     account: AccountProtocol | None = None
@@ -110,7 +110,7 @@ class Plan:
             self._check_columns_read()
             algorithm.check_table(self.table)
             object.__setattr__(self, "table", algorithm.planned(self.table))
-        population, ledger = self._has("population", self.extra.population), self._has("ledger", self.account)
+        population, ledger = self._has("population", self.side_tables.population), self._has("ledger", self.account)
         check_compatible(algorithm, model, self.table.missing, population=population, suppression=self.suppression)
         check_forms(self.table, algorithm, model)
         if self.table.treated:
@@ -202,7 +202,7 @@ class Plan:
 
     def _check_background(self, model: AllOf) -> None:
         """Refuse a model without the adversary's beliefs that it needs, and beliefs that it would not use."""
-        known = self._has("background", self.extra.background)
+        known = self._has("background", self.side_tables.background)
         model.estimated()  # raises if the members need different beliefs
         for member in model.members:
             if known and member.bandwidth() is not None:

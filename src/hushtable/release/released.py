@@ -137,7 +137,7 @@ class Released:
         roles = (Role.QUASI, Role.SENSITIVE, Role.WEIGHT, Role.CLUSTER)
         looked_at = tuple(c for c in plan.columns if c.role in roles or c.name == plan.entity)
         original = self.original([c.name for c in looked_at])
-        return Exposure.raw(encode(original, replace(plan, columns=looked_at), self.plan.extra))
+        return Exposure.raw(encode(original, replace(plan, columns=looked_at), self.plan.side_tables))
 
     def changes(self) -> dict[str, float]:
         """Return how much treatments changed each treated column: 0 is not at all. Needs the original.

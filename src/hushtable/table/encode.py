@@ -24,7 +24,7 @@ from hushtable.schema.parse import convert, infer_kind
 from hushtable.schema.prepare import Prepared, prepare
 from hushtable.table.coded_columns import QuasiColumn, SensitiveColumn, smallest
 from hushtable.table.encoded import EncodedTable
-from hushtable.table.plan import ColumnPlan, Extra, TablePlan, check_columns
+from hushtable.table.plan import ColumnPlan, SideTables, TablePlan, check_columns
 from hushtable.table.ranks import rest_rank, with_spellings
 
 _MANY = 1 << 18
@@ -39,7 +39,7 @@ def no_rows() -> DataError:
 def encode(
     table: pa.Table,
     plan: TablePlan,
-    extra: Extra | None = None,
+    side_tables: SideTables | None = None,
     tie_rank: Callable[[], IntArray] | None = None,
     *,
     exact: bool = False,
@@ -51,7 +51,7 @@ def encode(
     ----------
     table : pyarrow.Table
     plan : TablePlan
-    extra : Extra, optional
+    side_tables : SideTables, optional
         Population and background tables; they share the quasi-identifiers' codes.
     tie_rank : callable, optional
         Returns the rank of each row's other published cells, if those are not columns of ``table``.
@@ -74,12 +74,14 @@ def encode(
         from hushtable.table.survey import read_survey
 
         survey = read_survey(table, plan)
-    extra = extra or Extra()
-    if extra.bandwidths and extra.background is None:
+    side_tables = side_tables or SideTables()
+    if side_tables.bandwidths and side_tables.background is None:
         from hushtable.table.kernel_estimate import with_estimate
 
-        extra = with_estimate(encode(table, plan, Extra(background_on=extra.background_on)), table, extra)
-    followers = [t for t in (extra.population, extra.background) if t is not None]
+        side_tables = with_estimate(
+            encode(table, plan, SideTables(background_on=side_tables.background_on)), table, side_tables
+        )
+    followers = [t for t in (side_tables.population, side_tables.background) if t is not None]
     chosen = [c for c in plan.columns if c.role is Role.QUASI]
     quasi = tuple(each(lambda c: _quasi(c, [table, *followers], plan, times), chosen, many=table.num_rows >= _MANY))
     if not quasi:
@@ -88,7 +90,7 @@ def encode(
             code="no-quasi",
             hint="Give at least one column the role 'quasi'.",
         )
-    encoded = encode_rest(table, plan, quasi, extra, tie_rank, exact=exact, times=times)
+    encoded = encode_rest(table, plan, quasi, side_tables, tie_rank, exact=exact, times=times)
     return encoded if survey is None else replace(encoded, survey=survey)
 
 
@@ -96,16 +98,16 @@ def encode_rest(
     table: pa.Table,
     plan: TablePlan,
     quasi: tuple[QuasiColumn, ...],
-    extra: Extra | None = None,
+    side_tables: SideTables | None = None,
     tie_rank: Callable[[], IntArray] | None = None,
     *,
     exact: bool = False,
     times: IntArray | None = None,
 ) -> EncodedTable:
     """Encode everything except the quasi-identifiers, which are given."""
-    extra = extra or Extra()
-    n_population = extra.population.num_rows if extra.population is not None else 0
-    n_background = extra.background.num_rows if extra.background is not None else 0
+    side_tables = side_tables or SideTables()
+    n_population = side_tables.population.num_rows if side_tables.population is not None else 0
+    n_background = side_tables.background.num_rows if side_tables.background is not None else 0
     n = table.num_rows
     n_rows = n + n_population + n_background
     sensitive = tuple(sensitive_column(c, table, plan, n_rows, times) for c in plan.columns if c.role is Role.SENSITIVE)
@@ -119,8 +121,8 @@ def encode_rest(
         weights = np.zeros(n_rows, dtype=np.int64)
         weights[:n] = 1
     mass, mass_unit, mass_codes = nothing, 1, nothing
-    if extra.background is not None:
-        mass, mass_unit, mass_codes = background_mass(extra.background, extra, sensitive, plan)
+    if side_tables.background is not None:
+        mass, mass_unit, mass_codes = background_mass(side_tables.background, side_tables, sensitive, plan)
     spelt = [c.name for c in sensitive if c.spellings] + [c.name for c in quasi if exact and c.spellings]
     if plan.shown_weight is not None:
         # records that are otherwise equal must not be distinguished by their position in the table
@@ -138,8 +140,8 @@ def encode_rest(
         background_mass=mass,
         background_unit=mass_unit,
         background_codes=mass_codes,
-        background_on=extra.background_on,
-        bandwidths=extra.bandwidths,
+        background_on=side_tables.background_on,
+        bandwidths=side_tables.bandwidths,
         tie_rank=ties,
         ranked=(*plan.named(Role.INSENSITIVE), *spelt),
     )
@@ -183,7 +185,7 @@ def _prepared(column: ColumnPlan, tables: list[pa.Table], plan: TablePlan) -> Pr
 
 
 def _like(cells: pa.Array, kind: pa.DataType) -> pa.Array:
-    """Cells of an extra table in the type of the main table; NaN is missing, not the text "nan"."""
+    """Cells of a side table in the type of the main table; NaN is missing, not the text "nan"."""
     return (to_labels(cells) if is_text(kind) else cells).cast(kind)
 
 
@@ -224,7 +226,10 @@ def _quasi(column: ColumnPlan, tables: list[pa.Table], plan: TablePlan, times: I
 
 
 def encode_values(
-    plan: TablePlan, values: Mapping[str, pa.Array], times: Mapping[str, IntArray], extra: Extra | None = None
+    plan: TablePlan,
+    values: Mapping[str, pa.Array],
+    times: Mapping[str, IntArray],
+    side_tables: SideTables | None = None,
 ) -> tuple[tuple[QuasiColumn, ...], tuple[SensitiveColumn, ...]]:
     """Encode columns of a table that is not in memory: codes depend only on the values and their frequencies.
 
@@ -235,7 +240,7 @@ def encode_values(
         The distinct values of each quasi-identifier and sensitive column, with null if some are missing.
     times : mapping of str to int64 array
         How often each of them occurs.
-    extra : Extra, optional
+    side_tables : SideTables, optional
 
     Returns
     -------
@@ -249,8 +254,8 @@ def encode_values(
     >>> age.codes.tolist(), age.coded.missing
     ([2, 0, 1], True)
     """
-    extra = extra or Extra()
-    followers = [t for t in (extra.population, extra.background) if t is not None]
+    side_tables = side_tables or SideTables()
+    followers = [t for t in (side_tables.population, side_tables.background) if t is not None]
     quasi, sensitive = [], []
     for column in plan.columns:
         if column.role is Role.QUASI:
@@ -296,22 +301,22 @@ def _with_values(column: ColumnPlan, prepared: Prepared) -> Prepared:
 
 
 def background_mass(
-    table: pa.Table, extra: Extra, sensitive: tuple[SensitiveColumn, ...], plan: TablePlan
+    table: pa.Table, side_tables: SideTables, sensitive: tuple[SensitiveColumn, ...], plan: TablePlan
 ) -> tuple[IntArray, int, IntArray]:
     """Return the prior mass of each background row, the units of the total mass, and what each row is about."""
     unit = 2**52
-    if extra.mass is not None and extra.codes is not None:
+    if side_tables.mass is not None and side_tables.codes is not None:
         # whatever is believed possible stays possible
-        return np.maximum(np.rint(extra.mass * unit), 1).astype(np.int64), unit, extra.codes
-    column = next((c for c in sensitive if c.name == extra.background_on), None)
+        return np.maximum(np.rint(side_tables.mass * unit), 1).astype(np.int64), unit, side_tables.codes
+    column = next((c for c in sensitive if c.name == side_tables.background_on), None)
     names = table.column_names
-    if column is None or extra.background_on not in names or extra.probability not in names:
+    if column is None or side_tables.background_on not in names or side_tables.probability not in names:
         raise DataError(
-            f"The background table needs the sensitive column and a column {extra.probability!r}.",
+            f"The background table needs the sensitive column and a column {side_tables.probability!r}.",
             code="background-columns",
         )
     try:
-        raw = np.asarray(table.column(extra.probability).cast(pa.float64()).to_numpy())
+        raw = np.asarray(table.column(side_tables.probability).cast(pa.float64()).to_numpy())
     except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
         raise DataError(
             "The background table's probabilities must be numbers.", code="background-probabilities"
@@ -323,13 +328,12 @@ def background_mass(
             hint=f"They sum to {raw.sum():.6g}.",
         )
     labels = pa.array([label or "" for label in column.coded.labels[0]])
-    text = table.column(extra.background_on).cast(pa.string()).fill_null("")
+    text = table.column(side_tables.background_on).cast(pa.string()).fill_null("")
     place = pc.index_in(text, value_set=labels)
     if place.null_count:
         raise DataError(
-            f"The background table has {counted(place.null_count, 'row', 'rows')} whose {extra.background_on!r} does "
-            "not occur in "
-            "the table.",
+            f"The background table has {counted(place.null_count, 'row', 'rows')} whose {side_tables.background_on!r} "
+            "does not occur in the table.",
             code="background-values",
         )
     codes = place.to_numpy().astype(np.int64)

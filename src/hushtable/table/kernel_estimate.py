@@ -22,7 +22,7 @@ from hushtable.hierarchy.base import Coded
 from hushtable.kernels.grouping import group_rows, number_rows
 from hushtable.table.coded_columns import scaled_numbers
 from hushtable.table.encoded import EncodedTable
-from hushtable.table.plan import Extra
+from hushtable.table.plan import SideTables
 
 MOST_COMBINATIONS = 50_000
 """Maximum number of distinct combinations of quasi-identifiers to compare with each other."""
@@ -169,14 +169,14 @@ def _near(
     return person, other, weight
 
 
-def with_estimate(encoded: EncodedTable, table: pa.Table, extra: Extra) -> Extra:
-    """Return the extra tables with the estimate in place of a background table."""
-    found = estimate(encoded, extra.background_on, extra.bandwidths)
-    joint = found.prior * (found.people / found.people.sum() / len(extra.bandwidths))[None, :, None]
+def with_estimate(encoded: EncodedTable, table: pa.Table, side_tables: SideTables) -> SideTables:
+    """Return the side tables with the estimate in place of a background table."""
+    found = estimate(encoded, side_tables.background_on, side_tables.bandwidths)
+    joint = found.prior * (found.people / found.people.sum() / len(side_tables.bandwidths))[None, :, None]
     # widths fastest: combination, bandwidth, value
     joint = np.moveaxis(joint, 0, 1)
     combination, place, value = np.nonzero(joint)
     size = joint.shape[2]
     rows = table.select([c.name for c in encoded.quasi]).take(pa.array(found.first[combination]))
-    codes = (combination * len(extra.bandwidths) + place) * size + value
-    return replace(extra, background=rows, mass=joint[combination, place, value], codes=codes.astype(np.int64))
+    codes = (combination * len(side_tables.bandwidths) + place) * size + value
+    return replace(side_tables, background=rows, mass=joint[combination, place, value], codes=codes.astype(np.int64))

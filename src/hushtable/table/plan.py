@@ -99,7 +99,7 @@ class TablePlan:
 
 
 @dataclass(frozen=True)
-class Extra:
+class SideTables:
     """Rows that accompany the sample: those of the population, and an adversary's background table.
 
     Instead of a background table there may be ``bandwidths``: the adversary's beliefs are then estimated from the

@@ -33,7 +33,7 @@ from hushtable.release.plan import Plan
 from hushtable.schema.columns import Kind, Missing, Role
 from hushtable.table.encode import encode
 from hushtable.table.encoded import EncodedTable
-from hushtable.table.plan import ColumnPlan, Extra, TablePlan
+from hushtable.table.plan import ColumnPlan, SideTables, TablePlan
 
 _COUNTRIES = {"north": ["is, land", "{fin}", "null"], "south": ["*", "spain"], "far": ["[nz]", "\\peru"]}
 _SIZES = ("small", "medium", "large", "huge")
@@ -99,13 +99,13 @@ class Case:
         """Return the models, bound to the case's columns."""
         return AllOf.bound_to(models, self.sensitive)
 
-    def extra_tables(self, models: Iterable[PrivacyModel]) -> Extra:
+    def side_tables_for(self, models: Iterable[PrivacyModel]) -> SideTables:
         """Return only the tables that these models need."""
         chosen = tuple(models)
         needed = frozenset[Stat]().union(*(m.stats_needed() for m in chosen))
         on, bandwidths = self.bound(chosen).estimated()
         believed = Stat.BACKGROUND in needed and not bandwidths
-        return Extra(
+        return SideTables(
             population=self.population if Stat.POPULATION in needed else None,
             background=self.background if believed else None,
             background_on=on if bandwidths else "disease" if believed else "",
@@ -145,14 +145,19 @@ class Case:
             "algorithm": {algorithm.name: algorithm.values()},
             "seed": seed,
         }
-        return Plan(self.columns, chosen, algorithm, suppression, seed, self.extra_tables(chosen), document)
+        return Plan(self.columns, chosen, algorithm, suppression, seed, self.side_tables_for(chosen), document)
 
     def encoded(self, models: Iterable[PrivacyModel]) -> EncodedTable:
         """Return the table as codes, with the rows that the models need."""
-        extra = self.extra_tables(models)
-        kind = extra.population is not None, extra.background is not None, extra.background_on, extra.bandwidths
+        side_tables = self.side_tables_for(models)
+        kind = (
+            side_tables.population is not None,
+            side_tables.background is not None,
+            side_tables.background_on,
+            side_tables.bandwidths,
+        )
         if kind not in self._encodings:
-            self._encodings[kind] = encode(self.table, self.columns, extra)
+            self._encodings[kind] = encode(self.table, self.columns, side_tables)
         return self._encodings[kind]
 
     @cached_property

@@ -148,10 +148,10 @@ class _Recount:
                 counts.append(count)
             histograms[key] = _histogram(counts, self.encoded.unit)
         population = background = None
-        if self.plan.extra.population is not None:
-            owners = Counter(self.owners(self.plan.extra.population, self.encoded.population_rows.start))
+        if self.plan.side_tables.population is not None:
+            owners = Counter(self.owners(self.plan.side_tables.population, self.encoded.population_rows.start))
             population = np.array([sum(owners[cells] for cells in union) for union in unions], dtype=np.int64)
-        if self.plan.extra.believes:
+        if self.plan.side_tables.believes:
             background = self.background(unions)
         units = np.array([sum(sum(units_of[cells]) for cells in union) for union in unions], dtype=np.int64)
         return GroupStats(units, self.encoded.unit, histograms, population, background, cells=self.cells())
@@ -166,9 +166,9 @@ class _Recount:
 
     def background(self, unions: list[list[_Cells]]) -> Histogram:
         """The background table's mass in the classes that are judged together."""
-        known = self.plan.extra.background
+        known = self.plan.side_tables.background
         if known is None:
-            known = with_estimate(self.encoded, self.source, self.plan.extra).background
+            known = with_estimate(self.encoded, self.source, self.plan.side_tables).background
         owners = self.owners(known, self.encoded.background_rows.start)
         mass: dict[_Cells | None, Counter[int]] = defaultdict(Counter)
         rows = zip(owners, self.encoded.background_codes.tolist(), self.encoded.background_mass.tolist(), strict=True)

@@ -233,13 +233,13 @@ class Content:
         named = list(zip((*self.quasi, *self.sensitive), found, strict=False))
         values = {column.name: dictionary.values for column, dictionary in named}
         times = {column.name: dictionary.counts for column, dictionary in named}
-        return encode_values(self.plan.table, values, times, self.plan.extra)
+        return encode_values(self.plan.table, values, times, self.plan.side_tables)
 
     def _encoded(self, columns: Sequence[pa.Array]) -> EncodedTable:
         """Encode rows of the coded columns."""
         plans = self._coded_columns
         table = pa.table(list(columns), names=[c.name for c in plans])
-        return encode(table, self.table_plan, self.plan.extra)
+        return encode(table, self.table_plan, self.plan.side_tables)
 
     @property
     def table_plan(self) -> TablePlan:

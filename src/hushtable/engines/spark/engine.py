@@ -26,7 +26,7 @@ from hushtable.engines.spark.groups import SparkGroups
 from hushtable.engines.spark.jobs import SparkJobs, changed_input, if_there
 from hushtable.engines.spark.nodes import RecodedNode
 from hushtable.engines.spark.publish import Cellbook, published_rows
-from hushtable.engines.spark.published import CountedCells, Shown, judge
+from hushtable.engines.spark.published import CountedCells, PublishedBySpark, judge
 from hushtable.engines.spark.refuse import DRIVER_ROWS, check_engine, check_far
 from hushtable.engines.spark.repeated import Differing
 from hushtable.engines.spark.store import SparkStore
@@ -55,7 +55,7 @@ class SparkOutcome:
 
     Attributes
     ----------
-    shown : Shown or Listed
+    shown : PublishedBySpark or PublishedByDriver
         The published table.
     content : Content
     counted : CountedCells
@@ -71,7 +71,7 @@ class SparkOutcome:
         Whether the rows of ``problem`` are all distinct combinations, weighted.
     """
 
-    shown: Shown | Listed
+    shown: PublishedBySpark | PublishedByDriver
     content: Content
     counted: CountedCells
     problem: Problem
@@ -124,9 +124,9 @@ def _published(
     rows, book = applied.publish()
     # a table that fits on the driver is also written by it, if it has everything that is published
     if isinstance(applied, OnDriver) and isinstance(rows, Differing):
-        made: Shown | Listed = Listed(content, rows, book)
+        made: PublishedBySpark | PublishedByDriver = PublishedByDriver(content, rows, book)
     else:
-        made = Shown(content, rows, book)
+        made = PublishedBySpark(content, rows, book)
     with _kept(made) as shown:
         counted = shown.count(applied.problem)
         plan = content.plan.table
@@ -197,7 +197,7 @@ def _far(content: Content, limit: int) -> tuple[DriverSummary | RecodedNode | Sp
 
 
 @contextmanager
-def _kept(shown: Shown | Listed) -> Iterator[Shown | Listed]:
+def _kept(shown: PublishedBySpark | PublishedByDriver) -> Iterator[PublishedBySpark | PublishedByDriver]:
     """Release the published rows if they turn out not to be publishable."""
     try:
         yield shown
@@ -254,8 +254,8 @@ class OnDriver:
 # is written, and read again, in a few seconds. A DataFrame is made only on demand.
 
 
-class Listed:
-    """The published table on the driver, with the interface of ``Shown``.
+class PublishedByDriver:
+    """The published table on the driver, with the interface of ``PublishedBySpark``.
 
     Parameters
     ----------
@@ -275,8 +275,8 @@ class Listed:
         self._content, self._rows = content, rows
 
     @cached_property
-    def _published_rows(self) -> Shown:
-        return Shown(self._content, self._rows, self.book)
+    def _published_rows(self) -> PublishedBySpark:
+        return PublishedBySpark(self._content, self._rows, self.book)
 
     @property
     def frame(self) -> DataFrame:

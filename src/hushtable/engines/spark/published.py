@@ -77,7 +77,7 @@ class CountedCells:
         return b"".join(array[order].tobytes() for array in [*packed, self.rows])
 
 
-class Shown:
+class PublishedBySpark:
     """The published table.
 
     Parameters

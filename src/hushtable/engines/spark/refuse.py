@@ -65,8 +65,8 @@ def check_far(plan: Plan, records: int, limit: int) -> None:
         With the reason and a remedy.
     """
     reasons = {
-        "a population or background table is compared with all rows": plan.extra.population is not None
-        or plan.extra.believes,
+        "a population or background table is compared with all rows": plan.side_tables.population is not None
+        or plan.side_tables.believes,
         "guards use all groups": bool(plan.guards),
         "the cells of a class count its rows": not all(form.by_members for form in _forms(plan)),
     }

@@ -19,7 +19,7 @@ from hushtable.release.forms.base import Form
 from hushtable.release.plan import Plan
 from hushtable.schema.columns import Kind, Role
 from hushtable.table.coins import Coins
-from hushtable.table.plan import ColumnPlan, TablePlan
+from hushtable.table.plan import ColumnPlan, SideTables, TablePlan
 
 PLACES = {"Asia": ("China", "Japan"), "Europe": ("France", "Italy", "Spain"), "Oceania": ("Fiji",)}
 WORLD = Taxonomy(tree={continent: list(countries) for continent, countries in PLACES.items()})
@@ -51,7 +51,7 @@ def plan_of(
     cells: Form | None = None,
     suppression: float = 0.0,
     document: dict[str, Any] | None = None,
-    extra: Any = None,
+    side_tables: SideTables | None = None,
     coins: Coins | None = None,
     **table: Any,
 ) -> Plan:
@@ -62,7 +62,7 @@ def plan_of(
         suppression=suppression,
         document=document or {},
         coins=coins,
-        **({} if extra is None else {"extra": extra}),
+        side_tables=side_tables or SideTables(),
     )
 
 

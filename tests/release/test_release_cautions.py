@@ -33,6 +33,29 @@ def test_more_than_ten_quasi_identifiers_and_what_is_published():
 
 
 @pytest.mark.parametrize(
+    ("settings", "said"),
+    [
+        ({"algorithm": "k-member"}, True),
+        ({"algorithm": "top-down-specialization"}, True),
+        ({"algorithm": "k-member", "guard": ["minimality"]}, False),
+        ({"algorithm": "mondrian"}, False),
+        ({"algorithm": "anatomy"}, False),  # coins decide
+        ({"algorithm": {"anti-unification": {"within": "other"}}}, False),  # no model may protect that column
+    ],
+)
+def test_a_public_rule_that_reads_protected_values(settings, said):
+    given = {"sensitive": ["job", "other"], "models": [{"distinct-l": {"l": 2, "on": "job"}}], **settings}
+    found = [c for c in Policy(quasi=["age"], **given).cautions() if c.code == "public-rule"]
+    assert bool(found) is said
+    if found:
+        assert "50%" in found[0].message and "minimality" in found[0].hint
+
+
+def test_a_public_rule_under_models_of_identity_reads_nothing_protected():
+    assert codes(Policy(quasi=["age"], sensitive=["job"], models=[K], algorithm="k-member")) == ["unprotected"]
+
+
+@pytest.mark.parametrize(
     ("values", "l", "said"),
     [
         (["a", "b", "c"] * 10, 3, True),  # every class would hold every value

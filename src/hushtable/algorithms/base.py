@@ -322,6 +322,11 @@ class Algorithm(Parametrised, ABC):
         """Sensitive columns whose values no group mixes. Defaults to none."""
         return ()
 
+    @property
+    def chooses_publicly(self) -> bool:
+        """Whether sensitive values that models may protect decide by a public rule."""
+        return self.reads_sensitive is Reads.CHOOSES
+
     def check(self, model: AllOf, suppression: float) -> None:
         """Refuse models that the algorithm cannot handle, before any data is read. Most accept all.
 

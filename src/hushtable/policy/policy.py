@@ -445,7 +445,7 @@ class Policy(WrittenPolicy):
         """
         from hushtable.release.cautions import cautions
 
-        return cautions(self.table_plan(), self.model(), self.publish, table)
+        return cautions(self._planned(self._base_dir), table)
 
     def table_plan(self, base_dir: str | os.PathLike[str] | None = None) -> TablePlan:
         """Return the columns with their hierarchies as objects. Reads no file."""

@@ -18,6 +18,7 @@ from hushtable.io.dictionaries import encode, to_codes, value_type
 from hushtable.io.figures import share
 from hushtable.io.text import is_text
 from hushtable.models.compose import AllOf
+from hushtable.release.plan import Plan
 from hushtable.schema.columns import Format, Kind, Role
 from hushtable.schema.formats import fitting_formats, format_question, has_times
 from hushtable.schema.infer import MANY
@@ -56,18 +57,12 @@ class Caution:
         return f"{self.where}: {self.message} {self.hint}"
 
 
-def cautions(
-    plan: TablePlan, model: AllOf, publish: Sequence[str] = (), table: pa.Table | None = None
-) -> tuple[Caution, ...]:
+def cautions(plan: Plan, table: pa.Table | None = None) -> tuple[Caution, ...]:
     """Return what a plan does not protect; given a table, also what its values reveal.
 
     Parameters
     ----------
-    plan : TablePlan
-    model : AllOf
-        Bound to the sensitive columns.
-    publish : sequence of str
-        Additional contents of release.json.
+    plan : Plan
     table : pyarrow.Table, optional
         The original. In large tables, evenly spaced rows are examined.
 
@@ -84,12 +79,14 @@ def cautions(
     all-values
     spellings
     """
-    found = list(_of_policy(plan, model, publish))
+    columns, model = plan.table, plan.model()
+    found = [*_of_policy(columns, model, plan.document.get("publish") or ()), *_of_algorithm(plan, model)]
     if table is not None and table.num_rows:
         n = table.num_rows
         rows = np.arange(min(n, _ROWS)) * n // min(n, _ROWS)
         looked_at = table if n <= _ROWS else table.take(pa.array(rows))
-        found += _of_table(plan, model, looked_at.select([c.name for c in plan.columns if _usable(c.name, table)]))
+        usable = [c.name for c in columns.columns if _usable(c.name, table)]
+        found += _of_table(columns, model, looked_at.select(usable))
     return tuple(found)
 
 
@@ -135,6 +132,20 @@ def _of_policy(plan: TablePlan, model: AllOf, publish: Sequence[str]) -> Iterato
         yield Caution(
             "publish", "publish", f"release.json publishes: {', '.join(publish)}.",
             "This includes values of suppressed records. Remove 'publish' unless that is harmless.",
+        )  # fmt: skip
+
+
+def _of_algorithm(plan: Plan, model: AllOf) -> Iterator[Caution]:
+    """Warn of a public rule that reads values which models promise to protect."""
+    algorithm = plan.algorithm
+    blind = any(guard.answers == "minimality" for guard in plan.guards)
+    if algorithm.chooses_publicly and model.histogram_keys() and not blind:
+        yield Caution(
+            "public-rule", "algorithm",
+            f"{algorithm.name} chooses records by their sensitive values, and its rule is public. In tests, people who "
+            f"know it guessed right for up to {share(algorithm.reads_sensitive.excess)} more of the records than the "
+            "models promise.",
+            "Add 'guard: [minimality]', or choose an algorithm that only checks sensitive values, such as mondrian.",
         )  # fmt: skip
 
 

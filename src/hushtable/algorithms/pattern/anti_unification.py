@@ -112,6 +112,11 @@ class AntiUnification(Algorithm):
         """The columns of ``within``."""
         return (self.within,) if isinstance(self.within, str) else self.within or ()
 
+    @property
+    def chooses_publicly(self) -> bool:
+        """Never: no model may protect a column of ``within``, and other columns are only checked."""
+        return False
+
     def check(self, model: AllOf, suppression: float) -> None:
         """Refuse models on a column of ``within``: every pattern would reveal its value with certainty."""
         for member in model.members:

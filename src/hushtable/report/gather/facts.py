@@ -234,9 +234,7 @@ def usefulness(release: Any, progress: Callable[[float, str], None]) -> Usefulne
 def warnings(release: Any) -> tuple[str, ...]:
     """Return what the policy does not protect."""
     table = None if release.source is None else release.original()
-    plan = release.plan
-    found = cautions(plan.table, plan.model(), tuple(plan.document.get("publish") or ()), table)
-    return tuple(map(str, found))
+    return tuple(map(str, cautions(release.plan, table)))
 
 
 def trained(comparison: RowComparison, progress: Callable[[float, str], None]) -> tuple[AccuracyEvidence, ...]:

@@ -48,7 +48,7 @@ def test_a_public_rule_that_reads_protected_values(settings, said):
     found = [c for c in Policy(quasi=["age"], **given).cautions() if c.code == "public-rule"]
     assert bool(found) is said
     if found:
-        assert "50%" in found[0].message and "minimality" in found[0].hint
+        assert "50.0%" in found[0].message and "minimality" in found[0].hint
 
 
 def test_a_public_rule_under_models_of_identity_reads_nothing_protected():

@@ -1,11 +1,15 @@
 from __future__ import annotations
 
+from collections import Counter
+
 import numpy as np
 import pyarrow as pa
 import pytest
 
+import hushtable as ht
 from hushtable.policy.faults import InvalidPolicy
 from hushtable.policy.policy import Policy
+from hushtable.policy.preflight import check_table
 
 K = {"k-anonymity": {"k": 2}}
 
@@ -139,3 +143,26 @@ def test_formats_are_named_once():
     policy = Policy(quasi=["born"], sensitive=["ill"], models=[{"k-anonymity": {"k": 2}}, {"distinct-l": {"l": 2}}])
     found = next(c for c in policy.cautions(people) if c.code == "format")
     assert str(found).count("format: day-first") == 1
+
+
+def test_values_so_frequent_that_only_suppressing_them_helps():
+    table = pa.table({"age": list(range(40)), "job": ["a"] * 24 + ["b", "c"] * 8})
+    policy = Policy(quasi=["age"], sensitive=["job"], models=[K, {"probabilistic-l": {"l": 2}}], suppression=0.3)
+    release = ht.anonymize(table, policy)
+    (found,) = [c for c in release.cautions if c.code == "frequent-values"]
+    assert found.where == "job" and "probabilistic-l" in found.message
+    assert [c.code for c in check_table(table, policy).cautions] == ["frequent-values"]
+    missing = Counter(table.column("job").to_pylist()) - Counter(release.table.column("job").to_pylist())
+    # 24 of 40 have it; with 8 fewer, it is half of the rest
+    assert missing["a"] >= 8
+
+
+def test_suppressed_outliers_are_no_frequent_values():
+    table = pa.table({"age": [1, 1, 1, 1, 90], "job": ["a", "b", "a", "b", "a"]})
+    policy = Policy(
+        quasi={"age": {"hierarchy": {"tree": {"old": ["90"], "young": ["1"]}}, "kind": "nominal"}}, sensitive=["job"],
+        models=[K, {"distinct-l": {"l": 2}}], algorithm="datafly", suppression=0.2,
+    )  # fmt: skip
+    release = ht.anonymize(table, policy)
+    assert release.n_suppressed == 1 and release.cautions == ()
+    assert check_table(table, policy).cautions == ()

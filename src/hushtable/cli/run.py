@@ -139,7 +139,7 @@ def run(
             part_rows=part_rows, master=master, progress=progress,
         )  # fmt: skip
         nearly_done()
-        verdict, warned = _judged(release, policy, progress) if judge else (None, None)
+        verdict, warned = _judged(release, progress) if judge else (None, None)
         summary = release.summary()
         if known is not None:
             from hushtable.pipelines.metrics import stated_in
@@ -217,14 +217,14 @@ def _formulas(release: Release, policy: Policy) -> dict[str, Any]:
     return {"cells": cells, "guarded": policy.output.reader == "spreadsheet"}
 
 
-def _judged(release: Release, policy: Policy, progress: Progress) -> tuple[Verdict | None, Sequence[Caution]]:
+def _judged(release: Release, progress: Progress) -> tuple[Verdict | None, Sequence[Caution]]:
     """Return what the release is still good for, and what it does not protect."""
     from hushtable.engines.verdict import LARGE, verdict_of
 
     if release.records > LARGE:
-        return None, policy.cautions()
+        return None, release.cautions
     progress(1.0, "assessing the release")
-    return verdict_of(release), policy.cautions(release.original())
+    return verdict_of(release), release.cautions
 
 
 def _policy(file: Path, seed: int | None, file_format: OutputFormat | None, expect_new_people: bool) -> Policy:

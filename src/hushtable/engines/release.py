@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from hushtable.attacks.base import Attack, AttackResult
     from hushtable.engines.price import GuardPrice
     from hushtable.engines.verdict import Verdict
+    from hushtable.release.cautions import Caution
     from hushtable.release.explain.explanation import Explanation
     from hushtable.release.exposure import Exposure
     from hushtable.risk.base import Risk
@@ -189,6 +190,25 @@ class Release(Released, Generic[F]):
         from hushtable.engines.verdict import verdict_of
 
         return verdict_of(self)
+
+    @cached_property
+    def cautions(self) -> tuple[Caution, ...]:
+        """What the release does not protect: read this before you publish it.
+
+        For tables with more than two million records, values of the original are not examined.
+
+        Examples
+        --------
+        >>> import hushtable as ht
+        >>> people = pa.table({"age": list(range(20, 60)), "illness": ["flu", "cold"] * 20})
+        >>> policy = ht.Policy(quasi=["age"], sensitive=["illness"], models=[ht.KAnonymity(k=4)])
+        >>> [(caution.code, caution.where) for caution in ht.anonymize(people, policy).cautions]
+        [('unprotected', 'illness')]
+        """
+        from hushtable.engines.verdict import LARGE
+        from hushtable.release.cautions import of_release
+
+        return of_release(self, None if self.source is None or self.records > LARGE else self.original())
 
     @cached_property
     def linked_frames(self) -> tuple[F, F]:

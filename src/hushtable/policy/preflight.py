@@ -17,17 +17,19 @@ from hushtable.hierarchy.check import HierarchyReport, check_column, lattice_siz
 from hushtable.hierarchy.flat import Flat
 from hushtable.models.base import Monotone, PrivacyModel
 from hushtable.models.compose import AllOf
+from hushtable.release.cautions import Caution, frequent_values
 from hushtable.schema.columns import Role
 from hushtable.schema.prepare import check_publishable, prepare
 from hushtable.table.encode import encode, no_rows, sensitive_column
+from hushtable.table.encoded import EncodedTable
 from hushtable.table.plan import ColumnPlan, SideTables, TablePlan, column_errors
+from hushtable.table.reference import Reference
 from hushtable.table.survey import read_survey
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
     from hushtable.policy.policy import Policy
-    from hushtable.release.cautions import Caution
 
 
 @dataclass(frozen=True)
@@ -128,11 +130,11 @@ def check_table(table: pa.Table, policy: Policy) -> Preflight:
         elif column.role is Role.INSENSITIVE and column.name in table.column_names:
             problems += _unpublishable(column.name, table)
     problems += _survey(plan, table)
-    models, found = _models(policy, plan, table, usable)
+    models, found, frequent = _models(policy, plan, table, usable)
     heights = [len(c.levels) - 1 for c in checks if c.role == Role.QUASI and c.levels]
     quasi = plan.named(Role.QUASI)
     lattice = lattice_size(heights) if len(heights) == len(quasi) else None
-    known = policy.cautions(table)
+    known = (*policy.cautions(table), *frequent)
     return Preflight(table.num_rows, tuple(checks), models, (*problems, *found), lattice, known)
 
 
@@ -218,16 +220,22 @@ def _of_report(column: ColumnPlan, report: HierarchyReport, sentence: str) -> Po
 
 def _models(
     policy: Policy, plan: TablePlan, table: pa.Table, usable: list[ColumnPlan]
-) -> tuple[tuple[ModelCheck, ...], list[PolicyProblem]]:
+) -> tuple[tuple[ModelCheck, ...], list[PolicyProblem], list[Caution]]:
     sensitive = {c.name for c in usable if c.role is Role.SENSITIVE}
     members = policy.model().members
     ready = {i: m for i, m in enumerate(members) if {c for key in m.histogram_keys() for c in key} <= sensitive}
     quasi = [c for c in usable if c.role is Role.QUASI]
     problems: list[PolicyProblem] = []
     infeasible: dict[int, Infeasible] = {}
+    frequent: list[Caution] = []
     if quasi and ready and table.num_rows:
         try:
-            infeasible = _infeasible(policy, plan, table, usable, ready)
+            encoded = _encoded(policy, plan, table, usable)
+            reference = encoded.reference(AllOf(tuple(ready.values())).histogram_keys())
+            budget = int(np.floor(policy.suppression * encoded.sample_units + 1e-9))
+            infeasible = _infeasible(reference, budget, ready)
+            hopeful = AllOf(tuple(m for i, m in ready.items() if i not in infeasible))
+            frequent = list(frequent_values(hopeful, reference)) if budget else []
         except HushtableError as error:
             problems.append(PolicyProblem.of("table", error))
             ready = {}
@@ -240,12 +248,10 @@ def _models(
         ModelCheck(m.name, m.public_values(), i not in infeasible if i in known else None)
         for i, m in enumerate(members)
     ]
-    return tuple(checks), problems
+    return tuple(checks), problems, frequent
 
 
-def _infeasible(
-    policy: Policy, plan: TablePlan, table: pa.Table, usable: list[ColumnPlan], ready: dict[int, PrivacyModel]
-) -> dict[int, Infeasible]:
+def _encoded(policy: Policy, plan: TablePlan, table: pa.Table, usable: list[ColumnPlan]) -> EncodedTable:
     full = policy.plan()
     columns = list(usable)
     entity = plan.entity if plan.entity in table.column_names else None
@@ -255,11 +261,12 @@ def _infeasible(
         if len(usable) == sum(c.role in (Role.QUASI, Role.SENSITIVE) for c in plan.columns)
         else SideTables()
     )
-    encoded = encode(
+    return encode(
         table.select([c.name for c in columns]), replace(plan, columns=tuple(columns), entity=entity), side_tables
     )
-    reference = encoded.reference(AllOf(tuple(ready.values())).histogram_keys())
-    budget = int(np.floor(policy.suppression * encoded.sample_units + 1e-9))
+
+
+def _infeasible(reference: Reference, budget: int, ready: dict[int, PrivacyModel]) -> dict[int, Infeasible]:
     found = {i: reason for i, m in ready.items() if (reason := m.feasible(reference)) is not None}
     # with a suppression budget, only a model that gains by every record added is beyond help
     return {i: reason for i, reason in found.items() if not budget or Monotone.ADD in ready[i].monotone}

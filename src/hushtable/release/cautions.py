@@ -19,6 +19,7 @@ from hushtable.io.figures import share
 from hushtable.io.text import is_text
 from hushtable.models.compose import AllOf
 from hushtable.release.plan import Plan
+from hushtable.release.released import Released
 from hushtable.schema.columns import Format, Kind, Role
 from hushtable.schema.formats import fitting_formats, format_question, has_times
 from hushtable.schema.infer import MANY
@@ -26,6 +27,7 @@ from hushtable.schema.parse import standard
 from hushtable.schema.prepare import check_type, prepare
 from hushtable.schema.subsets import count_alone, regroup, unique_rows
 from hushtable.table.plan import TablePlan
+from hushtable.table.reference import Reference
 
 _ROWS = 200_000
 _UNIQUE = 0.05
@@ -133,6 +135,27 @@ def _of_policy(plan: TablePlan, model: AllOf, publish: Sequence[str]) -> Iterato
             "publish", "publish", f"release.json publishes: {', '.join(publish)}.",
             "This includes values of suppressed records. Remove 'publish' unless that is harmless.",
         )  # fmt: skip
+
+
+def of_release(release: Released, table: pa.Table | None = None) -> tuple[Caution, ...]:
+    """Return what a release does not protect; given its original, also what its values reveal."""
+    found = cautions(release.plan, table)
+    return (*found, *frequent_values(release.model, release.reference)) if release.n_suppressed else found
+
+
+def frequent_values(model: AllOf, reference: Reference) -> Iterator[Caution]:
+    """Warn if a value is so frequent that only suppressing records that have it can satisfy a model."""
+    whole = reference.whole()
+    for member in model.members:
+        columns = sorted({name for key in member.histogram_keys() for name in key})
+        if columns and not bool(member.table_satisfied(whole, reference)[0]):
+            yield Caution(
+                "frequent-values", ", ".join(columns),
+                f"Even the whole table violates {member.name}, so records with frequent values are suppressed. Anyone "
+                "who notices that a person was suppressed can guess the person's value.",
+                "Relax the model, or choose one that compares with the whole table, such as t-closeness or "
+                "beta-likeness.",
+            )  # fmt: skip
 
 
 def _of_algorithm(plan: Plan, model: AllOf) -> Iterator[Caution]:

@@ -12,7 +12,6 @@ from hushtable.arrays import IntArray
 from hushtable.errors import UsageError, did_you_mean
 from hushtable.kernels.grouping import number_rows
 from hushtable.registry import measures
-from hushtable.release.cautions import cautions
 from hushtable.release.comparison import Comparison, RowComparison
 from hushtable.release.released import Released
 from hushtable.report.content import (
@@ -90,7 +89,7 @@ def facts_of(
         files=published_files(release),
         recipients=recipient_evidence(release, about, threshold, comparison),
         usefulness=usefulness(release, _stage(progress, 0.95, 1.0)),
-        warnings=warnings(release),
+        warnings=tuple(map(str, release.cautions)),
     )
 
 
@@ -229,12 +228,6 @@ def usefulness(release: Any, progress: Callable[[float, str], None]) -> Usefulne
     progress(0.0, "assessing the release")
     found = release.verdict
     return Usefulness(grade=found.grade, words=found.words, changes=tuple(map(str, found.changes)))
-
-
-def warnings(release: Any) -> tuple[str, ...]:
-    """Return what the policy does not protect."""
-    table = None if release.source is None else release.original()
-    return tuple(map(str, cautions(release.plan, table)))
 
 
 def trained(comparison: RowComparison, progress: Callable[[float, str], None]) -> tuple[AccuracyEvidence, ...]:

@@ -131,7 +131,7 @@ def run(project: Project, report: Report, policy: Mapping[str, Any], origin: int
             "seconds": round(time.time() - began, 3),
             "rows": release.table.num_rows,
             "summary": release.summary(),
-            **_judged(release, ready, report),
+            **_judged(release, report),
             **shown,
         }
         (folder / "run.json").write_text(json.dumps(plain(facts), allow_nan=False), encoding="utf-8")
@@ -141,12 +141,12 @@ def run(project: Project, report: Report, policy: Mapping[str, Any], origin: int
     return {"run": number}
 
 
-def _judged(release: Release, policy: Policy, report: Report) -> dict[str, Any]:
-    """Return what the release is still good for, and what is not protected; not for large tables."""
+def _judged(release: Release, report: Report) -> dict[str, Any]:
+    """Return what the release is still good for, except for large tables, and what is not protected."""
+    warned = [str(caution) for caution in release.cautions]
     if release.records > LARGE:
-        return {"warnings": [str(caution) for caution in policy.cautions()]}
+        return {"warnings": warned}
     report(1.0, "assessing the release")
-    warned = [str(caution) for caution in policy.cautions(release.original())]
     return {"verdict": release.verdict.as_dict(), "warnings": warned}
 
 

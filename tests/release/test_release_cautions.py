@@ -166,3 +166,14 @@ def test_suppressed_outliers_are_no_frequent_values():
     release = ht.anonymize(table, policy)
     assert release.n_suppressed == 1 and release.cautions == ()
     assert check_table(table, policy).cautions == ()
+
+
+def test_people_with_several_records():
+    policy = Policy(
+        quasi=["age"], identifiers=["id"], sensitive=["job"], models=[K, {"distinct-l": {"l": 2}}], entity="id"
+    )
+    once = pa.table({"id": [1, 2, 3, 4], "age": [30, 31, 32, 33], "job": ["a", "b", "c", "d"]})
+    several = pa.table({"id": [1, 1, 2, 2], "age": [30, 31, 32, 33], "job": ["a", "b", "a", "c"]})
+    assert codes(policy, once) == []
+    assert codes(policy, several) == ["several-records"]
+    assert "several-records" not in codes(policy.changed(models=[K]), several)

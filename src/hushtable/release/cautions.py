@@ -180,6 +180,13 @@ def _unjudged(plan: TablePlan, model: AllOf) -> list[str]:
 
 def _of_table(plan: TablePlan, model: AllOf, table: pa.Table) -> Iterator[Caution]:
     yield from _nearly_all(model, table)
+    if model.histogram_keys() and plan.entity in table.column_names and _repeated(table.column(plan.entity)):
+        yield Caution(
+            "several-records", plan.entity or "",
+            "People have several records, and models bound the shares of records: a value may look rare although "
+            "everybody in a class has it in one of their records.",
+            "If that reveals too much, publish one record per person, or all values of a person as one value.",
+        )  # fmt: skip
     for column in (c for c in plan.columns if c.name in table.column_names):
         name = column.name
         if column.role in (Role.QUASI, Role.SENSITIVE) and column.kind in (None, Kind.NOMINAL) and not column.format:
@@ -208,6 +215,11 @@ def _nearly_all(model: AllOf, table: pa.Table) -> Iterator[Caution]:
                 f"{member.name} requires {needed} of the column's {distinct} values in every class.",
                 "Classes become very large. Require fewer, or use beta-likeness or value-bounds.",
             )  # fmt: skip
+
+
+def _repeated(column: pa.ChunkedArray) -> bool:
+    known = column.drop_null()
+    return len(known.unique()) < len(known)
 
 
 def _text(name: str, column: pa.ChunkedArray) -> Iterator[Caution]:

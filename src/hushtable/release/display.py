@@ -35,7 +35,9 @@ def release_html(release: Released) -> str:
     return f"<p><b>hushtable release</b>: {html.escape(_sizes(release))}</p>{table}<p>{html.escape(_NEXT)}</p>"
 
 
-_NEXT = "See .frame, .groups, .measures(), .risk(), .attack(name), .explain(row), .report(path), .save(folder)."
+_NEXT = (
+    "See .cautions, .frame, .groups, .measures(), .risk(), .attack(name), .explain(row), .report(path), .save(folder)."
+)
 
 
 def _sizes(release: Released) -> str:

@@ -195,7 +195,8 @@ class Release(Released, Generic[F]):
     def cautions(self) -> tuple[Caution, ...]:
         """What the release does not protect: read this before you publish it.
 
-        For tables with more than two million records, values of the original are not examined.
+        For tables with more than two million records, values of the original are not examined. An opened release
+        needs its original or its private companion.
 
         Examples
         --------

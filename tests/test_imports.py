@@ -33,7 +33,7 @@ INSIDE = {
         *("pattern", "bucket", "invariant", "concealing"),
     ],
     "release": [
-        *("*", "plan", "settle", "origin", "released", "evidence", "addresses", "display", "files"),
+        *("*", "plan", "settle", "origin", "released", "cautions", "evidence", "addresses", "display", "files"),
         *("sample", "explain", "guards"),
     ],
     "report": ["*", "content", "charts", "page", "gather", "templates"],

@@ -13,17 +13,15 @@ import numpy as np
 import pyarrow as pa
 
 from hushtable.errors import IncompatibleError, PrivacyLeakWarning, UsageError, did_you_mean
-from hushtable.io.frames import indexed_like, like
+from hushtable.io.frames import indexed_like
 from hushtable.params import typed
 from hushtable.registry import measures, templates
 from hushtable.release.comparison import Comparison, RowComparison
 from hushtable.release.evidence import summary_of
 from hushtable.release.files import save_release
-from hushtable.release.original import Files
 from hushtable.release.plan import Plan
 from hushtable.release.released import OtherColumns, Released
 from hushtable.release.verify import Verification
-from hushtable.schema.columns import Role
 from hushtable.utility.base import Measure, Measured
 from hushtable.utility.summary import measure_all, summary_measures
 
@@ -93,8 +91,7 @@ class Release(Released, Generic[F]):
 
         Empty for algorithms that do not search a space of solutions.
         """
-        given = None if isinstance(self.source, Files) else self.source
-        found: F = like(pa.table({name: pa.array(column) for name, column in self.partition.space.items()}), given)
+        found: F = self.like(pa.table({name: pa.array(column) for name, column in self.partition.space.items()}))
         return found
 
     @typed
@@ -226,8 +223,7 @@ class Release(Released, Generic[F]):
         if not self.apart:
             raise UsageError("This release is one table, not two linked tables.", hint="Use 'frame'.")
         people, values = self.halves()
-        given = None if isinstance(self.source, Files) else self.source
-        return like(people, given), like(values, given)
+        return self.like(people), self.like(values)
 
     def verify(self) -> Verification:
         """Recompute the classes from the published cells and judge them again; raise if a model is violated."""
@@ -264,8 +260,9 @@ class Release(Released, Generic[F]):
         Parameters
         ----------
         name : str or Measure
-            Its name, or an object, possibly of your own class. **parameters
-                Parameters of a measure given by name.
+            Its name, or an object, possibly of your own class.
+        **parameters
+            Parameters of a measure given by name.
 
         Returns
         -------
@@ -315,9 +312,9 @@ class Release(Released, Generic[F]):
         Parameters
         ----------
         name : str or Risk, optional
-            One risk, by name (``hushtable risks`` lists them) or as an object. Defaults to all that are part of a
-            summary. **parameters
-                Parameters of that risk; in a summary, of all risks that have them (``threshold``, ``fraction``, ...).
+            One risk, by name (``hushtable risks`` lists them) or as an object. Defaults to all of a summary.
+        **parameters
+            Parameters of that risk; in a summary, of all risks that have them (``threshold``, ``fraction``, ...).
 
         Returns
         -------
@@ -541,22 +538,9 @@ class Release(Released, Generic[F]):
         -------
         matplotlib axes
         """
-        from hushtable.io.plots import bars, class_sizes, partition
-        from hushtable.utility.ncp import ncp_of_columns
+        from hushtable.engines.plot import plot
 
-        if kind == "partition":
-            from hushtable.release.plane import plane_of
-
-            plane = plane_of(self.comparison().rows, columns)
-            named = list(columns or self.plan.table.named(Role.QUASI))[:2]
-            return partition(plane.points, plane.boxes, named, plane.labels, ax=ax)
-        if columns is not None:
-            raise UsageError(f"A plot of {kind!r} accepts no columns.", code="columns", hint="Remove 'columns'.")
-        if kind == "classes":
-            return class_sizes(*self.exposures()[1].frequencies(), ax=ax)
-        lost = ncp_of_columns(self.comparison()).tolist()
-        names = list(self.plan.table.named(Role.QUASI))
-        return bars(names, {"loss": lost}, ax=ax, xlabel="loss (NCP): 0 is exact, 1 says nothing")
+        return plot(self, kind, ax, columns)
 
     def summary(self) -> dict[str, Any]:
         """Return a summary as data: sizes, what every model achieved, what it cost. No value of a record."""

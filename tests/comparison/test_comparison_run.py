@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import json
 import multiprocessing
+from concurrent.futures.process import BrokenProcessPool
 
 import pyarrow as pa
 import pytest
@@ -186,6 +187,15 @@ def test_no_process_goes_on_behind_an_error(people, base, tmp_path, monkeypatch)
     with pytest.raises(OutputError):
         compare(people, base, GRID, results=tmp_path / "r.jsonl", jobs=2)
     assert set(multiprocessing.active_children()) <= before
+
+
+def test_processes_that_die_at_once_are_reported(people, base, monkeypatch):
+    def submit(*_):
+        raise BrokenProcessPool
+
+    monkeypatch.setattr(module.ProcessPoolExecutor, "submit", submit)
+    with pytest.raises(UsageError, match="was killed"):
+        compare(people, base, GRID, jobs=2)
 
 
 def test_results_are_not_taken_over_when_the_ledger_has_grown(tmp_path):

@@ -209,6 +209,15 @@ def test_people_of_the_earlier_release_are_refused():
         ht.increment(ages(20, 21, 22, start=4), policy(), first)
 
 
+@pytest.mark.parametrize("names", [[["CANARY"]] * 3, [b"\xff CANARY"] * 3], ids=["lists", "bytes"])
+def test_identifiers_that_cannot_be_compared_are_refused(names):
+    first = ht.anonymize(table([(20, "x", "flu")] * 3), policy())
+    batch = table([(20, "x", "flu")] * 3).set_column(0, "name", pa.array(names))
+    with pytest.raises(DataError, match="Column 'name' cannot be read as text") as error:
+        ht.increment(batch, policy(), first)
+    assert "CANARY" not in str(error.value)
+
+
 def test_any_of_several_identifiers_tells_who_is_who():
     def batch(names, codes, start=0):
         return (

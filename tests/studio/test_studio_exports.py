@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import io
+import os
 import shutil
 import subprocess
 import sys
@@ -164,7 +165,7 @@ def test_the_bundle_is_no_file_that_could_stay(ran, tmp_path, monkeypatch):
         whole = file.read()
         assert list(tmp_path.iterdir()) == []
     monkeypatch.setattr("hushtable.studio.exports._PIECE", 1000)
-    assert len(b"".join(pieces(bundle(run)))) == len(whole)  # its bytes tell when it was packed
+    assert b"".join(pieces(bundle(run))) == whole
     left = bundle(run)
     sent = pieces(left)
     assert len(next(sent)) == 1000
@@ -172,11 +173,23 @@ def test_the_bundle_is_no_file_that_could_stay(ran, tmp_path, monkeypatch):
     assert left.closed
 
 
+def test_no_download_tells_when_it_was_made(ran):
+    run = runs_of(ran)[0]
+    with bundle(run) as file:
+        before = file.read(), export_file(run, "microdata.zip")
+    for path in run.release.iterdir():
+        os.utime(path, (10**9, 10**9))
+    with bundle(run) as file:
+        assert (file.read(), export_file(run, "microdata.zip")) == before
+    with zipfile.ZipFile(io.BytesIO(before[1])) as packed:
+        assert {entry.date_time for entry in packed.infolist()} == {(1980, 1, 1, 0, 0, 0)}
+
+
 def test_a_bundle_that_does_not_fit_is_told(ran, monkeypatch):
     def full(*_, **__):
         raise OSError(errno.ENOSPC, "")
 
-    monkeypatch.setattr(zipfile.ZipFile, "write", full)
+    monkeypatch.setattr(zipfile.ZipFile, "open", full)
     with pytest.raises(OutputError, match="cannot be written: the disk is full"):
         bundle(runs_of(ran)[0])
 

@@ -65,6 +65,12 @@ def test_opened_and_run(studio, clinic, client):
     assert shown["published"] == ["people", "stays", "prescriptions", "labs", "diagnoses"]
 
 
+def test_errors_name_the_uploaded_file(studio, tmp_path):
+    _, job = uploaded(studio, packed(tmp_path, people_csv='person,age\n1,"2\n'))
+    failed = studio.jobs.wait(job.id, 60)
+    assert failed.error["message"] == "The file 'clinic.zip/tables/people.csv' ends inside a quoted field."
+
+
 def test_verified_attacked_assessed_and_reported(studio, clinic):
     for job in (studio.verify(clinic, 1), studio.attack(clinic, 1), studio.assess(clinic, 1), studio.report(clinic, 1)):
         finished(studio, job)

@@ -147,6 +147,12 @@ def test_a_file_that_cannot_be_read_fails_in_words(client, studio):
     assert client.get(f"/api/projects/{project}/data").json()["total"] == 0
 
 
+def test_a_sheet_of_a_file_without_sheets(client, studio):
+    project = studio.create("x").id
+    answer = client.put(f"/api/projects/{project}/data?name=people.csv&sheet=A", content=CSV)
+    assert job_of(client, studio, answer, "failed").error["message"] == "'people.csv' has no sheets."
+
+
 @pytest.mark.parametrize(
     ("method", "path", "body", "status"),
     [

@@ -6,6 +6,7 @@ import contextlib
 import gzip
 import struct
 import time
+import tracemalloc
 import zipfile
 
 import numpy as np
@@ -233,6 +234,32 @@ def test_damaged_files_are_said_to_be(tmp_path, name, content):
     (tmp_path / name).write_bytes(content)
     with pytest.raises(DataError, match="damaged or not complete"):
         check_unpacked(tmp_path / name, name)
+
+
+@pytest.mark.parametrize("name", ["t.xlsx", "t.zip"])
+def test_parts_that_unpack_without_a_limit_are_refused(tmp_path, name):
+    # 64 MiB in a hundred bytes; a reader that asks for one of them gets all in memory, whatever size is stated
+    with zipfile.ZipFile(tmp_path / name, "w", zipfile.ZIP_BZIP2) as packed:
+        packed.writestr("xl/worksheets/sheet1.xml", bytes(2**26))
+    content = bytearray((tmp_path / name).read_bytes())
+    entry = content.rindex(b"PK\x01\x02")
+    content[entry + 24 : entry + 28] = (100).to_bytes(4, "little")
+    (tmp_path / name).write_bytes(content)
+    tracemalloc.start()
+    with pytest.raises(DataError, match="another method than Deflate"):
+        check_unpacked(tmp_path / name, name)
+    assert tracemalloc.get_traced_memory()[1] < 2**20
+    tracemalloc.stop()
+
+
+def test_a_parquet_file_whose_rows_refer_to_absent_texts_is_damaged(tmp_path):
+    pq.write_table(pa.table({"a": [f"n{i}" for i in range(200)]}), tmp_path / "t.parquet", compression="none")
+    content = bytearray((tmp_path / "t.parquet").read_bytes())
+    page = pq.read_metadata(tmp_path / "t.parquet").row_group(0).column(0).data_page_offset
+    content[page + 100] = 255  # the text of a row, by its number
+    (tmp_path / "t.parquet").write_bytes(content)
+    with pytest.raises(DataError, match="damaged or not complete"):
+        check_unpacked(tmp_path / "t.parquet", "t.parquet")
 
 
 def test_files_that_are_not_packed_have_no_limit(tmp_path):

@@ -13,7 +13,7 @@ from hushtable.io.secret import SECRET
 from hushtable.schema.columns import Kind, Role
 from hushtable.table.coins import Coins, policy_digest, table_digest
 from hushtable.table.encode import encode
-from hushtable.table.plan import ColumnPlan, TablePlan
+from hushtable.table.plan import ColumnPlan, SideTables, TablePlan
 from hushtable.testing import random_case
 
 
@@ -131,3 +131,32 @@ def test_lots_of_combinations_are_those_of_their_codes():
     assert lots[0] == lots[2] and len(set(lots.tolist())) == 3
     assert coins.lots_of_combinations([c[1:] for c in codes]).tolist() == lots[1:].tolist()
     assert Coins(b"other").lots_of_combinations(codes).tolist() != lots.tolist()
+
+
+def _beside(**given):
+    """A table's digest with a population or a background of a few people."""
+    table = pa.table({"age": ["20", "30", "20"], "disease": ["flu", "cold", "flu"]})
+    plan = TablePlan((ColumnPlan("age", Role.QUASI), ColumnPlan("disease", Role.SENSITIVE)))
+    return table_digest(encode(table, plan, SideTables(background_on="disease", **given)))
+
+
+def test_another_population_or_background_gives_another_digest():
+    """The policy names a file, and groups depend on what is in it: two releases must not share coins."""
+
+    def believed(*shares):
+        rows = {"age": ["20", "20", "30"], "disease": ["flu", "cold", "cold"], "probability": shares}
+        return pa.table(rows)
+
+    populations = [pa.table({"age": ages}) for ages in (["20", "30"], ["20", "20", "30"], ["20", "30", "30"])]
+    backgrounds = [believed(0.5, 0.25, 0.25), believed(0.25, 0.5, 0.25), believed(0.25, 0.25, 0.5)]
+    digests = {_beside(population=one) for one in populations} | {_beside(background=one) for one in backgrounds}
+    assert len({_beside(), *digests}) == 7
+
+
+def test_the_order_of_a_population_and_a_background_does_not_matter():
+    people = pa.table({"age": ["30", "20", "20", None]})
+    beliefs = pa.table({"age": ["20", "30"], "disease": ["flu", "cold"], "probability": [0.75, 0.25]})
+    back = pa.array([1, 0])
+    assert _beside(population=people, background=beliefs) == _beside(
+        population=people.take(pa.array([3, 2, 0, 1])), background=beliefs.take(back)
+    )

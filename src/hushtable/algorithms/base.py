@@ -132,7 +132,7 @@ class Problem:
     earlier : Earlier, optional
         Commitments from earlier releases of the same people.
     policy : bytes
-        A digest of the policy; with the table and the local secret, it determines the coins.
+        A digest of the policy; with the table, ``earlier`` and the local secret, it determines the coins.
     tossed : Coins, optional
         The coins themselves, if they are already known.
     """
@@ -214,7 +214,8 @@ class Problem:
         same: Problem | None = vars(self).get("_tossing")
         if same is not None:
             return same.coins
-        return self.tossed or Coins.of_release(self.store.digest, self.policy)
+        known = b"" if self.earlier is None else self.earlier.digest(self.table)
+        return self.tossed or Coins.of_release(self.store.digest + known, self.policy)
 
     @property
     def used_coins(self) -> Coins | None:

@@ -2,10 +2,16 @@
 
 from __future__ import annotations
 
+import hashlib
+import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+import numpy as np
+
 from hushtable.arrays import BoolArray, IntArray
+from hushtable.table.coins import record_sums
+from hushtable.table.encoded import EncodedTable
 from hushtable.table.stats import Key
 
 
@@ -32,6 +38,17 @@ class Earlier:
     of_row: IntArray
     left: IntArray
     alone: BoolArray
+
+    def known(self, n: int) -> list[IntArray]:
+        """Return what is known about each of the first n rows, as numbers: signatures count in their sorted order."""
+        held = sorted(set(self.signatures))
+        rank = np.array([*(1 + held.index(s) for s in self.signatures), 0], dtype=np.int64)
+        return [rank[self.of_row[:n]], rank[self.left[:n]], self.alone[:n].astype(np.int64)]
+
+    def digest(self, table: EncodedTable) -> bytes:
+        """Return a digest of what is known about the table's records; their order does not matter."""
+        said = [sorted(set(self.signatures)), record_sums(table, self.known(table.n_sample), 6)]
+        return hashlib.sha256(json.dumps(said).encode()).digest()
 
 
 @dataclass(frozen=True)

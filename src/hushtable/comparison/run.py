@@ -271,8 +271,9 @@ def in_parallel(
     context = multiprocessing.get_context("spawn")
     with _single_threaded():
         executor = ProcessPoolExecutor(jobs, mp_context=context, initializer=_prepare, initargs=(data,))
+        waiting: set[Future[tuple[int, Row]]] = set()
         try:
-            waiting: set[Future[tuple[int, Row]]] = {executor.submit(_work, task) for task in tasks}
+            waiting = {executor.submit(_work, task) for task in tasks}
             while waiting:
                 tick()
                 done, waiting = wait(waiting, timeout=_PATIENCE, return_when=FIRST_COMPLETED)

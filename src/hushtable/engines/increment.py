@@ -161,7 +161,17 @@ def _check_people(table: pa.Table, plan: Plan, earlier: Release) -> None:
     known = [name for name in identifiers if name in earlier.policy.get("columns", {})]
     for name in known:
         source = earlier.original([name])
-        old, new = (set(same_name(_plain(t.column(name)).unique()).to_pylist()) - {None, ""} for t in (source, table))
+        try:
+            old, new = (
+                set(same_name(_plain(t.column(name)).unique()).to_pylist()) - {None, ""} for t in (source, table)
+            )
+        except (pa.ArrowException, DataError):
+            # bytes or nested values; Arrow's message may quote one
+            raise DataError(
+                f"Column {name!r} cannot be read as text, so people of the two tables cannot be compared.",
+                code="other-type",
+                hint="Give it as text in both tables.",
+            ) from None
         # an identifier that people share (a note, a clinic) does not distinguish them
         tells = len(known) == 1 or len(new) >= _OWN * table.num_rows
         if tells and old & new:

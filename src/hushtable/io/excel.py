@@ -115,11 +115,9 @@ def unpacked_excel(path: str | os.PathLike[str], most: int) -> int:
     (True, True)
     """
     file = Path(path)
-    seen = 0
+    seen = stated_size(file)
     try:
         with zipfile.ZipFile(file) as packed:
-            # no program unpacks more of a part than this
-            seen = sum(part.file_size for part in packed.infolist())
             items = 0
             for part in packed.infolist():
                 if seen <= most and items * _ITEM <= most:
@@ -132,6 +130,32 @@ def unpacked_excel(path: str | os.PathLike[str], most: int) -> int:
     if seen > most:
         return seen
     return max(seen, _text_bytes(file, most))
+
+
+def stated_size(path: Path) -> int:
+    """Return the unpacked size of a ZIP file as stated; no program unpacks more of it.
+
+    Raises
+    ------
+    DataError
+        If it is damaged, or a part is compressed with another method than Deflate: Python unpacks those without a
+        limit, whatever size is stated.
+    """
+    parts = None
+    try:
+        with zipfile.ZipFile(path) as packed:
+            parts = packed.infolist()
+    except (OSError, ValueError, zipfile.BadZipFile, NotImplementedError):
+        parts = None
+    if parts is None:
+        raise _damaged(path)
+    if any(part.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED) for part in parts):
+        raise DataError(
+            "The file has parts that are compressed with another method than Deflate.",
+            code="compression",
+            hint="Save or pack it again with the usual compression.",
+        )
+    return sum(part.file_size for part in parts)
 
 
 def _items(packed: zipfile.ZipFile, part: zipfile.ZipInfo, most: int) -> int:

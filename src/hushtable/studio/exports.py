@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import shutil
 import tempfile
 import zipfile
 from collections.abc import Iterator
@@ -86,13 +87,9 @@ def bundle(run: Run) -> IO[bytes]:
     try:
         with reported("bundle.zip"), zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as out:
             for name in (n for n in export_files(run) if n not in ("microdata.zip", *_EVIDENCE)):
-                path = export_path(run, name)
-                if path is None:
-                    out.writestr(name, export_file(run, name))
-                else:
-                    out.write(path, name)
+                _pack(out, name, export_path(run, name) or export_file(run, name))
             for file in _hierarchy_files(run):
-                out.write(run.project.folder / file, file)
+                _pack(out, file, run.project.folder / file)
         packed.seek(0)
     except BaseException:
         packed.close()
@@ -125,8 +122,20 @@ def sample_of(run: Run) -> bytes:
             made = [file, note_path(file)]
         with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as out:
             for path in made:
-                out.write(path, path.name)
+                _pack(out, path.name, path)
     return packed.getvalue()
+
+
+def _pack(out: zipfile.ZipFile, name: str, content: Path | bytes) -> None:
+    """Add a file without its time and permissions, which are not part of the release."""
+    entry = zipfile.ZipInfo(name)
+    entry.compress_type, entry.external_attr = zipfile.ZIP_DEFLATED, 0o644 << 16
+    if isinstance(content, bytes):
+        out.writestr(entry, content)
+        return
+    entry.file_size = content.stat().st_size
+    with content.open("rb") as source, out.open(entry, "w") as packed:
+        shutil.copyfileobj(source, packed)
 
 
 def pieces(file: IO[bytes]) -> Iterator[bytes]:

@@ -3,8 +3,9 @@
 The code is public, and so are the policy and its seed: anybody can repeat, and undo, what is drawn from these alone. So
 whenever a choice depends on sensitive values, or a guard hides something, the draw comes from coins. Their key is an
 HMAC of the local secret over a digest of the table, a digest of the policy and a purpose. The same secret, table and
-policy give the same release. Another table or policy gives unrelated coins, so two releases never share any. The secret
-never leaves the machine (``HUSHTABLE_SECRET`` names its file).
+policy give the same release. Another table or policy gives unrelated coins, and so does another population, background
+or ledger: two releases with different groups never share any. The secret never leaves the machine
+(``HUSHTABLE_SECRET`` names its file).
 
 Numbers come from SHAKE-256, not from ``hushtable.rng``: that generator is fast, but an adversary who guesses its 64-bit
 key knows all of its numbers.
@@ -131,17 +132,36 @@ def policy_digest(document: Mapping[str, Any], seed: int) -> bytes:
 
 
 def table_digest(table: EncodedTable) -> bytes:
-    """Return a digest of the records and the hierarchies of their columns; the order of the records does not matter."""
-    if "digest" not in table.derived:
-        from hushtable.kernels.xxhash import hash_rows
+    """Return a digest of the records, the given population and background, and the hierarchies of their columns.
 
-        n = table.n_sample
-        codes = [*(c.codes[:n] for c in table.quasi), *(c.codes[:n] for c in table.sensitive)]
-        weights = table.units_of(slice(n)).view(np.uint64)
-        sums = [int((hash_rows([turn, *codes], n).view(np.uint64) * weights).sum(dtype=np.uint64)) for turn in (0, 1)]
+    The order of rows does not matter.
+    """
+    if "digest" not in table.derived:
+        sums = record_sums(table, [], 0)
+        if people := table.population_rows:
+            sums += _sums(table, slice(people.start, people.stop), [], np.ones(len(people), dtype=np.int64), 2)
+        # an estimated background follows from the records
+        if (others := table.background_rows) and not table.bandwidths:
+            size = table.attribute_size((table.background_on,))
+            beliefs = [table.background_codes % size, table.background_mass]
+            sums += _sums(table, slice(others.start, others.stop), beliefs, np.ones(len(others), dtype=np.int64), 4)
         table.derived["digest"] = columns_digest(table, sums)
     found: bytes = table.derived["digest"]
     return found
+
+
+def record_sums(table: EncodedTable, more: list[IntArray], turn: int) -> list[int]:
+    """Return two sums over all records, modulo 2**64, of their weight times the hash of their codes and of ``more``."""
+    n = table.n_sample
+    return _sums(table, slice(n), [*(c.codes[:n] for c in table.sensitive), *more], table.units_of(slice(n)), turn)
+
+
+def _sums(table: EncodedTable, rows: slice, codes: list[AnyArray], weights: IntArray, turn: int) -> list[int]:
+    from hushtable.kernels.xxhash import hash_rows
+
+    own = [*(c.codes[rows] for c in table.quasi), *codes]
+    words = [hash_rows([first, *own], len(weights)).view(np.uint64) for first in (turn, turn + 1)]
+    return [int((word * weights.view(np.uint64)).sum(dtype=np.uint64)) for word in words]
 
 
 def columns_digest(table: EncodedTable, sums: list[int]) -> bytes:
@@ -151,8 +171,9 @@ def columns_digest(table: EncodedTable, sums: list[int]) -> bytes:
     ----------
     table : EncodedTable
         Its columns; rows are not used.
-    sums : list of two int
-        Sums over all records, modulo 2**64, of their weight times the hash of 0 (then of 1) and their codes.
+    sums : list of int
+        Sums over all records, modulo 2**64, of their weight times the hash of 0 (then of 1) and their codes; then of
+        the rows of a population and of a background.
     """
     digest = hashlib.sha256()
     columns: list[QuasiColumn | SensitiveColumn] = [*table.quasi, *table.sensitive]

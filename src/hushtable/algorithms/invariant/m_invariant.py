@@ -428,10 +428,7 @@ def _order(problem: Problem, earlier: Earlier) -> IntArray:
     table = problem.table
     ties = table.tie_rank() if callable(table.tie_rank) else table.tie_rank
     ties = np.zeros(table.n_sample, dtype=np.int64) if ties is None else ties[: table.n_sample]
-    held = sorted(set(earlier.signatures))
-    rank = np.array([*(1 + held.index(s) for s in earlier.signatures), 0], dtype=np.int64)
-    of_row, left, apart = (x[: table.n_sample] for x in (earlier.of_row, earlier.left, earlier.alone))
-    kinds = np.unique([ties, rank[of_row], rank[left], apart.astype(np.int64)], axis=1, return_inverse=True)[1]
+    kinds = np.unique([ties, *earlier.known(table.n_sample)], axis=1, return_inverse=True)[1]
     table = replace(table, tie_rank=kinds.reshape(-1).astype(np.int64))
     order = table.canonical_order
     order = order[np.argsort(problem.coins.lots(table)[order], kind="stable")]

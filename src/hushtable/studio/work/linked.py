@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from hushtable.errors import DataError
-from hushtable.io.atomic import atomic_folder, atomic_write_text
+from hushtable.io.atomic import atomic_folder, atomic_write_text, named
 from hushtable.io.canonical import plain
 from hushtable.linked.policy import LinkedPolicy
 from hushtable.linked.run import anonymize_linked, check_data
@@ -36,27 +36,28 @@ def open_tables(project: Project, report: Report, packed: Path, name: str) -> di
     new = project.folder / "data" / ".new-tables"
     shutil.rmtree(new, ignore_errors=True)
     try:
-        try:
-            policy = _unpacked(packed, new)
-        except (zipfile.BadZipFile, NotImplementedError, RuntimeError, EOFError, UnicodeDecodeError, zlib.error):
-            raise DataError("The ZIP file is damaged, locked or not complete.", code="file-content",
-                            hint="Pack it again, without a password.") from None  # fmt: skip
-        for file in (new / "tables").iterdir():
-            check_unpacked(file, file.name, limit)
-        report(0.3, "matching keys")
-        tables = read_linked([new / "tables"], policy)
-        given = [file.name for file in (new / "files").iterdir()]
-        for kept in (project.folder / "files").iterdir():
-            if kept.name not in given and kept.name in linked_files(policy):
-                shutil.copyfile(kept, new / "files" / kept.name)
-        # nothing of the project is replaced before all is known to fit
-        found = check_data(tables, confined_linked(project, policy, new / "files"))
-        for one in given:
-            (new / "files" / one).replace(project.folder / "files" / one)
-        rows = {table: tables[table].num_rows for table in (policy.people, *policy.events)}
-        place = project.tables
-        shutil.rmtree(place, ignore_errors=True)
-        (new / "tables").rename(place)
+        with named(new, name):
+            try:
+                policy = _unpacked(packed, new)
+            except (zipfile.BadZipFile, NotImplementedError, RuntimeError, EOFError, UnicodeDecodeError, zlib.error):
+                raise DataError("The ZIP file is damaged, locked or not complete.", code="file-content",
+                                hint="Pack it again, without a password.") from None  # fmt: skip
+            for file in (new / "tables").iterdir():
+                check_unpacked(file, file.name, limit)
+            report(0.3, "matching keys")
+            tables = read_linked([new / "tables"], policy)
+            given = [file.name for file in (new / "files").iterdir()]
+            for kept in (project.folder / "files").iterdir():
+                if kept.name not in given and kept.name in linked_files(policy):
+                    shutil.copyfile(kept, new / "files" / kept.name)
+            # nothing of the project is replaced before all is known to fit
+            found = check_data(tables, confined_linked(project, policy, new / "files"))
+            for one in given:
+                (new / "files" / one).replace(project.folder / "files" / one)
+            rows = {table: tables[table].num_rows for table in (policy.people, *policy.events)}
+            place = project.tables
+            shutil.rmtree(place, ignore_errors=True)
+            (new / "tables").rename(place)
     finally:
         shutil.rmtree(new, ignore_errors=True)
     atomic_write_text(project.policy_file, policy.to_yaml())

@@ -13,11 +13,12 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from hushtable.arrays import FloatArray, IntArray
-from hushtable.errors import DataError, HushtableError
+from hushtable.errors import HushtableError
 from hushtable.hierarchy.base import Coded, Hierarchy
 from hushtable.hierarchy.check import HierarchyReport, check_column
 from hushtable.hierarchy.spec import parse_hierarchy
 from hushtable.hierarchy.taxonomy import write_csv
+from hushtable.io import atomic
 from hushtable.io.atomic import atomic_write_text
 from hushtable.io.canonical import plain
 from hushtable.io.excel import sheet_names
@@ -62,14 +63,10 @@ def open_upload(
         ready = uploaded.with_name(f".{name}")
         uploaded.rename(ready)  # the ending decides how it is read
         uploaded = ready
-        try:
+        with atomic.named(uploaded, name):
             check_unpacked(uploaded, name, project.facts.get("unpacked"))
             sheets = sheet_names(uploaded) if name.lower().endswith(".xlsx") else []
             table = read_table(uploaded, sheet=sheet)
-        except DataError as error:
-            # the message may speak of the temporary name
-            message = error.message.replace(str(uploaded), name)
-            raise DataError(message, code=error.code, hint=error.hint) from None
         found = _accept(project, report, table, uploaded, name, origin)
         project.note(sheets=sheets, sheet=sheet or next(iter(sheets), None))
         return found

@@ -133,6 +133,7 @@ def test_bad_calls(call, release, people, book, tmp_path):
     assert call("ledger", "list").code == 2
     assert call("ledger", "list", "--ledger", book, "--json").data["code"] == "no-ledger"
     assert call("ledger", "add", "--json").data["code"] == "no-release"
+    assert "The original is missing." in call("ledger", "add", release).words
     answer = call("ledger", "add", release, "--data", people, "--json")
     assert answer.code == 2 and answer.data["code"] == "no-ledger"
     answer = add(call, release, people, book, "--person", "age2", "--json")

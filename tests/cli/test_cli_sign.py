@@ -36,7 +36,7 @@ def test_nothing_to_sign(call):
     answer = call("sign")
     assert answer.code == 2 and "No file to sign" in answer.words
     answer = call("sign", "evidence.json", "--key", "absent.key")
-    assert answer.code == 2 and "is not a signing key" in answer.words
+    assert answer.code == 2 and "There is no signing key 'absent.key'. Name yours with --key" in answer.words
 
 
 def test_the_report_says_what_is_wrong_with_its_words_before_the_work(call, policy, people, tmp_path):

@@ -80,7 +80,7 @@ def ledger(
         return
     if folder is None or not data:
         raise UsageError(
-            f"There is no release to {action}.", code="no-release",
+            f"There is no release to {action}." if folder is None else "The original is missing.", code="no-release",
             hint="Give the folder that 'hushtable run' wrote and the original with --data.",
         )  # fmt: skip
     linked = is_linked_release(folder)

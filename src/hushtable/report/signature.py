@@ -215,7 +215,9 @@ def _private(path: Path) -> Any:
         return Ed25519PrivateKey.from_private_bytes(raw)
     except (OSError, ValueError):
         raise UsageError(
-            f"{str(path)!r} is not a signing key.", code="key", hint="Create one with 'hushtable sign --new-key'."
+            f"{str(path)!r} is not a signing key." if path.exists() else f"There is no signing key {str(path)!r}.",
+            code="key",
+            hint="Name yours with --key, or create one with 'hushtable sign --new-key'.",
         ) from None
 
 

@@ -16,6 +16,8 @@ def test_from_a_run_to_a_checked_signature(call, policy, people, tmp_path):
     table.write_text(table.read_text() + " ")
     answer = call(*told)
     assert answer.code == 1 and "does not match the evidence" in answer.words
+    table.unlink()
+    assert "its folder lacks the file 'release.json'" in call(*told).words
 
 
 def test_evidence_without_a_signer_that_was_moved(call, policy, people, tmp_path):

@@ -59,6 +59,18 @@ def test_every_problem_at_once(call, policy, tmp_path):
     assert CANARY not in text.out + text.err
 
 
+def test_a_table_in_place_of_the_policy(call, people):
+    answer = call("check", people, "--data", people)
+    assert answer.code == 2 and ".csv: A policy is a mapping of settings." in answer.words
+
+
+def test_the_policy_of_another_table(call, policy, tmp_path):
+    data = tmp_path / "other.csv"
+    data.write_text("country,town,salary\nFR,Paris,3\n")
+    (problem,) = call("check", policy, "--data", data, "--json").data["problems"]
+    assert "none of the policy's columns" in problem["message"] and "Is it the right table?" in problem["hint"]
+
+
 def test_only_infeasible_is_exit_3(call, policy, people):
     policy.write_text(POLICY.replace("l: 2", "l: 5"))
     answer = call("check", policy, "--data", people)

@@ -16,6 +16,7 @@ def add(call, release, people, book, *more):
 def test_add_list_and_check(call, release, people, book):
     answer = add(call, release, people, book, "--name", "spring")
     assert answer.code == 0 and "New ledger" in answer.words and "Added." in answer.words
+    assert "40 people, and no earlier release." in answer.words
     answer = call("ledger", "list", "--ledger", book)
     assert answer.code == 0 and "1 release, unchanged since it was added" in answer.words
     assert "spring" in answer.out and max(map(len, answer.out.splitlines())) <= 80
@@ -133,6 +134,7 @@ def test_bad_calls(call, release, people, book, tmp_path):
     assert call("ledger", "list").code == 2
     assert call("ledger", "list", "--ledger", book, "--json").data["code"] == "no-ledger"
     assert call("ledger", "add", "--json").data["code"] == "no-release"
+    assert "The original is missing." in call("ledger", "add", release).words
     answer = call("ledger", "add", release, "--data", people, "--json")
     assert answer.code == 2 and answer.data["code"] == "no-ledger"
     answer = add(call, release, people, book, "--person", "age2", "--json")

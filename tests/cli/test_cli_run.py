@@ -88,6 +88,18 @@ def test_an_existing_folder_is_refused_before_the_work(call, policy, people, tmp
     assert left_behind(tmp_path) == []
 
 
+def test_a_release_inside_another_is_refused(call, policy, people, tmp_path):
+    """The outer folder is handed over, and the private companion would be in it."""
+    assert call("run", policy, "--data", people, "-o", "outer", "--no-verdict").code == 0
+    for place in ("outer/inner", "outer/deep/inner", "outer.private/inner"):
+        answer = call("run", policy, "--data", people, "-o", place)
+        assert (
+            answer.code == 2 and f"{place}' is in the folder of a release, but another release is not" in answer.words
+        )
+    assert sorted(p.name for p in (tmp_path / "outer").iterdir()) == ["policy.yaml", "release.csv", "release.json"]
+    assert call("run", policy, "--data", people, "-o", "outer", "--overwrite", "--no-verdict").code == 0
+
+
 def test_what_would_be_lost_is_told_before_the_work_is_done(call, policy, people, tmp_path, monkeypatch):
     assert call("run", policy, "--data", people).code == 0
     (tmp_path / "release" / "evidence.html").touch()

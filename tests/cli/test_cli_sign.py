@@ -16,6 +16,8 @@ def test_from_a_run_to_a_checked_signature(call, policy, people, tmp_path):
     table.write_text(table.read_text() + " ")
     answer = call(*told)
     assert answer.code == 1 and "does not match the evidence" in answer.words
+    table.unlink()
+    assert "its folder lacks the file 'release.json'" in call(*told).words
 
 
 def test_evidence_without_a_signer_that_was_moved(call, policy, people, tmp_path):
@@ -36,7 +38,7 @@ def test_nothing_to_sign(call):
     answer = call("sign")
     assert answer.code == 2 and "No file to sign" in answer.words
     answer = call("sign", "evidence.json", "--key", "absent.key")
-    assert answer.code == 2 and "is not a signing key" in answer.words
+    assert answer.code == 2 and "There is no signing key 'absent.key'. Name yours with --key" in answer.words
 
 
 def test_the_report_says_what_is_wrong_with_its_words_before_the_work(call, policy, people, tmp_path):

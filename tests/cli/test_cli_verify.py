@@ -112,8 +112,11 @@ def test_a_folder_has_its_own_policy(call, release, policy, tmp_path):
     answer = call("verify", release.parent, "--policy", policy)
     assert answer.code == 1 and "own." not in answer.words
     (tmp_path / "table.csv").write_text(release.read_text())
-    for place in (tmp_path / "table.csv", tmp_path, "nowhere.csv", "sqlite:///x.db?table=t"):
+    for place in (tmp_path / "table.csv", tmp_path, f"{release.parent}.private", "sqlite:///x.db?table=t"):
         assert call("verify", place, "--json").data["code"] == "no-policy"
+    assert "Give the folder that 'hushtable run' wrote" in call("verify", f"{release.parent}.private").words
+    answer = call("verify", "nowhere.csv")
+    assert answer.code == 2 and "There is no file 'nowhere.csv'. Check the path." in answer.words
 
 
 @pytest.mark.parametrize("missing", ["release", "policy", "evidence"])

@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 
 from hushtable.errors import DataError
 from hushtable.policy.policy import Policy
+from hushtable.policy.preflight import check_table
 from hushtable.policy.starter import starter_policy
 from hushtable.schema.columns import Role
 from hushtable.schema.profile import profile
@@ -98,6 +99,18 @@ def test_dates_in_one_format_get_it_and_ambiguous_ones_are_asked_for() -> None:
     assert (policy.columns["visit date"].kind, policy.columns["visit date"].format) == ("date", None)
     assert "set format: day-first or format: month-first" in text
     assert policy.columns["cost share"].format == "thousands"
+
+
+@pytest.mark.parametrize(
+    "values", [["19060422", "", "19501231"], [19060422, None, 19501231], [19060422.0, None, 20000101.0]]
+)
+def test_dates_without_separators_are_no_numbers(values) -> None:
+    table = pa.table({"dob": 2 * values, "amount": 2 * [19060422, 19061331, 20000101]})
+    text, policy = start(table)
+    assert (policy.columns["dob"].kind, policy.columns["dob"].format) == ("date", "compact")
+    assert policy.columns["dob"].hierarchy == "dates" and "dates such as 19991231" in text
+    assert policy.columns["amount"].format is None
+    assert check_table(table, policy).ok
 
 
 def test_missing_tokens_are_counted_as_they_will_be_read() -> None:

@@ -145,6 +145,15 @@ def test_formats_are_named_once():
     assert str(found).count("format: day-first") == 1
 
 
+def test_dates_without_separators_are_read_as_numbers():
+    policy = Policy(quasi=["born", "size"], models=[K])
+    for born in ([19500403, 19510605], ["19500403", "19510605"]):
+        found = [c for c in policy.cautions(pa.table({"born": born, "size": [180, 190]})) if c.code == "format"]
+        assert [str(c) for c in found] == [
+            "born: It is read as numbers, but contains dates such as 19991231. Set format: compact."
+        ]
+
+
 def test_values_so_frequent_that_only_suppressing_them_helps():
     table = pa.table({"age": list(range(40)), "job": ["a"] * 24 + ["b", "c"] * 8})
     policy = Policy(quasi=["age"], sensitive=["job"], models=[K, {"probabilistic-l": {"l": 2}}], suppression=0.3)

@@ -150,8 +150,8 @@ def test_keys(saved: Path) -> None:
         sign_report(saved / "evidence.json", saved / "key")
     (saved / "bad").write_text("no key")
     (saved / "bad").chmod(0o600)
-    for key in ("bad", "absent"):
-        with pytest.raises(UsageError, match="is not a signing key"):
+    for key, why in (("bad", "is not a signing key"), ("absent", "There is no signing key")):
+        with pytest.raises(UsageError, match=why):
             sign_report(saved / "evidence.json", saved / key)
     (saved / "key").chmod(0o600)
     with pytest.raises(DataError, match="is not the JSON file of a report"):

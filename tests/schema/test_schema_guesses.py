@@ -75,6 +75,9 @@ def test_ten_quasi_identifiers_all_stay() -> None:
 def test_a_survey_weight_is_dropped_and_a_body_weight_is_not() -> None:
     found = profile(pa.table({"instance_weight": [1.5, 2.5, 2.5], "weight": [70, 80, 80], "psu": [1, 2, 2]}))
     assert [c.role for c in found.columns] == [Role.DROP, Role.QUASI, Role.DROP]
+    for name in ("hhweight", "pspwght", "anweight", "hid", "HH_ID"):  # of the World Bank and the European Social Survey
+        assert suggest_role(ColumnFacts(name, Kind.NUMERIC, 900, 30, 2, 0))[0] is Role.DROP, name
+    assert suggest_role(ColumnFacts("bodyweight", Kind.NUMERIC, 900, 30, 2, 0))[0] is Role.QUASI
 
 
 def test_a_telephone_column_of_yes_and_no_is_no_identifier() -> None:

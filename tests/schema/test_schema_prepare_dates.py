@@ -13,9 +13,8 @@ from hushtable.schema.columns import Kind
 from hushtable.schema.prepare import check_publishable
 
 DATES_HINT = (
-    "Write dates as 1999-12-31 or 31.12.1999, or set their format (format: day-first or month-first), list "
-    "markers such as "
-    "NA under missing_values, or set kind: nominal."
+    "Write dates as 1999-12-31 or 31.12.1999, or set their format (format: day-first, month-first or compact), list "
+    "markers such as NA under missing_values, or set kind: nominal."
 )
 
 
@@ -63,7 +62,7 @@ def test_dates_that_cannot_be_read() -> None:
     fails(
         [19991231],
         Kind.DATE,
-        f"{head} it is stored as whole number. Store dates as text like 1999-12-31, or set kind: numeric.",
+        f"{head} it is stored as whole number. Set format: compact for dates like 19991231, or kind: numeric.",
         "not-date",
     )
 

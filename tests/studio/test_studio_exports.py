@@ -31,6 +31,23 @@ def test_the_code_repeats_the_release_byte_for_byte(ran, tmp_path):
         assert (tmp_path / "repeated" / name).read_bytes() == (run.release / name).read_bytes()
 
 
+def test_a_column_of_stars_offers_no_sample(studio):
+    project = studio.create("stars")
+    path = studio.new_upload(project, "stars.csv")
+    path.write_text("job,ill\n" + "a,flu\nb,gout\n" * 10, encoding="utf-8")
+    finished(studio, studio.opened(project, path, "stars.csv"))
+    studio.set_column(project, "job", {"role": "quasi", "kind": "nominal"})
+    studio.set_column(project, "ill", {"role": "insensitive", "hierarchy": None})
+    studio.set_settings(project, {"cells": "nodes"})
+    offered = []
+    for k in (10, 20):
+        studio.set_models(project, [{"k-anonymity": {"k": k}}])
+        offered.append(
+            "microdata.zip" in export_files(run_of(project, finished(studio, studio.run(project)).result["run"]))
+        )
+    assert offered == [True, False]
+
+
 def test_the_code_repeats_from_the_bundle(studio, tmp_path):
     """With a hierarchy file, Parquet output, and names that need quoting."""
     project = studio.create("quoted")

@@ -80,7 +80,7 @@ def attack(
         return
     if folder is None or not data:
         raise UsageError(
-            "No release to attack.", code="no-release",
+            "No release to attack." if folder is None else "The original is missing.", code="no-release",
             hint="Give the folder that 'hushtable run' wrote and the original with --data, or --list.",
         )  # fmt: skip
     if is_linked_release(folder):

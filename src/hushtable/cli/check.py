@@ -64,7 +64,10 @@ def _look(
     except InvalidPolicy as error:
         return None, [
             PolicyProblem(
-                f"line {f.line}" if f.line else policy_file.name, f"{f.where()}: {f.sentence}", f.hint, f.code
+                f"line {f.line}" if f.line else policy_file.name,
+                ": ".join(filter(None, (f.where(), f.sentence))),
+                f.hint,
+                f.code,
             )
             for f in error.faults
         ]

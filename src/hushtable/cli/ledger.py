@@ -80,7 +80,7 @@ def ledger(
         return
     if folder is None or not data:
         raise UsageError(
-            f"There is no release to {action}.", code="no-release",
+            f"There is no release to {action}." if folder is None else "The original is missing.", code="no-release",
             hint="Give the folder that 'hushtable run' wrote and the original with --data.",
         )  # fmt: skip
     linked = is_linked_release(folder)
@@ -137,7 +137,9 @@ def _print(found: dict[str, Any], verdict: LedgerVerdict, book: Ledger, as_json:
         if found["new_ledger"] and found["added"]:
             put(to, f"New ledger: {book.path}. Keep its key, {book.key_path}, safe and do not share it.")
         earlier = counted(found["earlier"], "earlier release", "earlier releases")
-        put(to, f"{counted(found['people'], 'person', 'people')}, {found['known']:,} of whom are in {earlier}.")
+        people = counted(found["people"], "person", "people")
+        known = f"{found['known']:,} of whom are in {earlier}" if found["earlier"] else "and no earlier release"
+        put(to, f"{people}, {known}.")
         if found["already"]:
             put(to, f"It is already in the ledger, as {found['already']}, and was compared with those before it.")
         for finding in verdict.findings:

@@ -111,13 +111,15 @@ def _own_policy(published: str) -> Path:
     """Return the policy in the folder of a release."""
     if not is_url(published):
         place = Path(published)
+        if not place.exists():
+            raise DataError(f"There is no file {str(place)!r}.", code="no-file", hint="Check the path.")
         own = (place if place.is_dir() else place.parent) / "policy.yaml"
         if own.is_file() and (own.parent / "release.json").is_file():
             return own
     raise UsageError(
         "The published table is not in the folder of a release, so its policy is not known.",
         code="no-policy",
-        hint="Pass the promised policy with --policy.",
+        hint="Give the folder that 'hushtable run' wrote, or pass the promised policy with --policy.",
     )
 
 

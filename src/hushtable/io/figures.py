@@ -26,15 +26,17 @@ def number(value: float | None) -> str:
 
 
 def share(part: float) -> str:
-    """Return a share as a percentage that never rounds a positive share to zero.
+    """Return a share as a percentage that never rounds a positive share to zero, nor a part to the whole.
 
     Examples
     --------
-    >>> share(0.5), share(0.00001), share(0.0)
-    ('50.0%', '<0.1%', '0%')
+    >>> share(0.5), share(0.00001), share(0.0), share(0.9998), share(1.0)
+    ('50.0%', '<0.1%', '0%', '>99.9%', '100.0%')
     """
     if part <= 0:
         return "0%"
+    if 0.9995 <= part < 1:
+        return ">99.9%"
     return "<0.1%" if part < 0.001 else f"{100 * part:.1f}%"
 
 

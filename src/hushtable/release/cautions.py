@@ -223,18 +223,20 @@ def _repeated(column: pa.ChunkedArray) -> bool:
 
 
 def _text(name: str, column: pa.ChunkedArray) -> Iterator[Caution]:
-    if not is_text(value_type(column.type)):
+    if not is_text(value_type(column.type)) and not pa.types.is_integer(value_type(column.type)):
         return
     values = pc.cast(encode(column).dictionary, pa.string()).drop_null()
     try:
-        text = prepare(pa.chunked_array([values]), name=name).kind is Kind.NOMINAL
+        kind = prepare(pa.chunked_array([values]), name=name).kind
     except HushtableError:
         return
-    formats = fitting_formats(values) if text else ()
+    text = kind is Kind.NOMINAL
+    formats = () if kind is Kind.DATE else fitting_formats(values)
     if formats:
         named = " or ".join(f"format: {f}" for f in formats)
         held = format_question(formats).partition(": set")[0]  # the hint says what to set
-        yield Caution("format", name, f"It is read as text, but contains {held}.", f"Set {named}.")
+        read = "text" if text else "numbers"
+        yield Caution("format", name, f"It is read as {read}, but contains {held}.", f"Set {named}.")
         return
     joined = len(values) - len(standard(values, Format.ANY_SPELLING).unique()) if text else 0
     if joined:

@@ -34,7 +34,7 @@ def check_apart(target: Path, inputs: Sequence[Source]) -> None:
             )
 
 
-def check_outside(path: str | os.PathLike[str], what: str) -> None:
+def check_outside(path: str | os.PathLike[str], what: str, *, replace: bool = False) -> None:
     """Refuse a place in the folder of a release, which will be published, or in its companion.
 
     Parameters
@@ -43,6 +43,8 @@ def check_outside(path: str | os.PathLike[str], what: str) -> None:
         The file or folder to write.
     what : str
         What it is, as the subject of a sentence.
+    replace : bool
+        Whether the place may be the release's folder itself.
 
     Examples
     --------
@@ -56,7 +58,7 @@ def check_outside(path: str | os.PathLike[str], what: str) -> None:
     is in the folder of a release, but a report is not part of it. Choose another folder.
     """
     place = Path(os.path.realpath(path))
-    for folder in (place, *place.parents):
+    for folder in place.parents if replace else (place, *place.parents):
         if (folder / "release.json").is_file() or (folder / COMPANION).is_file():
             raise OutputError(
                 f"{os.fspath(path)!r} is in the folder of a release, but {what} is not part of it.",
@@ -100,6 +102,7 @@ def check_target(folder: Path, *, overwrite: bool, inputs: Sequence[Source] = ()
     if folder.exists() and not folder.is_dir():
         raise OutputError(f"{str(folder)!r} is a file, not a folder.", hint="Choose another folder.")
     check_replaceable(folder)
+    check_outside(folder, "another release", replace=True)
     for place, ours in ((folder, OURS.union(owned_in(folder))), (companion_of(folder), PRIVATE)):
         there = sorted(p.name for p in place.iterdir()) if place.is_dir() else []
         if there and not overwrite:

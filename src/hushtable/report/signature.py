@@ -215,7 +215,9 @@ def _private(path: Path) -> Any:
         return Ed25519PrivateKey.from_private_bytes(raw)
     except (OSError, ValueError):
         raise UsageError(
-            f"{str(path)!r} is not a signing key.", code="key", hint="Create one with 'hushtable sign --new-key'."
+            f"{str(path)!r} is not a signing key." if path.exists() else f"There is no signing key {str(path)!r}.",
+            code="key",
+            hint="Name yours with --key, or create one with 'hushtable sign --new-key'.",
         ) from None
 
 
@@ -289,7 +291,13 @@ def check_report(report: Path, published: Source) -> dict[str, Any]:
     # only files of the folder, whatever a forged report names
     here = {file.relative_to(folder).as_posix(): file for file in folder.rglob("*") if file.is_file()}
     for name, digest in files.items():
-        if name not in here or file_digest(here[name]) != digest:
+        if name not in here:
+            raise VerificationError(
+                f"The release does not match the evidence: its folder lacks the file {name!r}.",
+                code="other-file",
+                hint="Verify the release in its folder, with all of its files.",
+            )
+        if file_digest(here[name]) != digest:
             raise VerificationError(
                 f"The file {str(folder / name)!r} does not match the evidence.",
                 code="other-file",

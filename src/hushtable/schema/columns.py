@@ -52,12 +52,13 @@ class Kind(StrEnum):
 class Format(StrEnum):
     """Notation of values that could be read in several ways.
 
-    ``DAY_FIRST``: 31/12/1999. ``MONTH_FIRST``: 12/31/1999. ``THOUSANDS``: 1,234.56. ``ANY_SPELLING``: labels that
-    differ only in case or spaces are the same.
+    ``DAY_FIRST``: 31/12/1999. ``MONTH_FIRST``: 12/31/1999. ``COMPACT``: 19991231. ``THOUSANDS``: 1,234.56.
+    ``ANY_SPELLING``: labels that differ only in case or spaces are the same.
     """
 
     DAY_FIRST = "day-first"
     MONTH_FIRST = "month-first"
+    COMPACT = "compact"
     THOUSANDS = "thousands"
     ANY_SPELLING = "any-spelling"
 

@@ -8,13 +8,14 @@ import pyarrow.compute as pc
 from hushtable.io.dictionaries import encode, value_type
 from hushtable.io.text import is_text
 from hushtable.schema.columns import Format
-from hushtable.schema.parse import THOUSANDS, plain_numbers, readable_dates, standard
+from hushtable.schema.parse import THOUSANDS, iso_dates, plain_numbers, readable_dates, standard
 
 MIXED_DATES = "dates that no single format reads, so they count as labels: rewrite them, for example as 1999-12-31"
 """The remark about a column of ``mixed_dates``."""
 
 _NUMERIC_DATE = r"^\d{1,2}[/.-]\d{1,2}[/.-]\d{4}\b"
 _DATE_LIKE = r"^(\d{4}[/.-]\d{1,2}[/.-]\d{1,2}|\d{1,2}(/|\. ?|-)\d{1,2}(/|\. ?|-)(\d{4}|\d{2}))([T ]\d{1,2}:.*)?$"
+_COMPACT_DATE = r"^(18|19|20)\d{6}$"
 _MOST = 0.9
 _SURELY = r",\d{3},|,\d{3}\."
 
@@ -35,6 +36,8 @@ def fitting_formats(values: pa.Array) -> tuple[Format, ...]:
     ['day-first', 'month-first']
     >>> [str(f) for f in fitting_formats(pa.array(["1,234.56", "12"]))]
     ['thousands']
+    >>> [str(f) for f in fitting_formats(pa.array([19991231, 20000101]))], fitting_formats(pa.array([19991232]))
+    (['compact'], ())
     """
     text = pc.utf8_trim_whitespace(pc.cast(values, pa.string())).drop_null()
     if not len(text):
@@ -42,6 +45,8 @@ def fitting_formats(values: pa.Array) -> tuple[Format, ...]:
     if pc.any(pc.match_substring_regex(text, _NUMERIC_DATE)).as_py():
         dates = (Format.DAY_FIRST, Format.MONTH_FIRST)
         return tuple(f for f in dates if readable_dates(standard(text, f)).all())
+    if pc.all(pc.match_substring_regex(text, _COMPACT_DATE)).as_py():
+        return (Format.COMPACT,) if iso_dates(standard(text, Format.COMPACT)).all() else ()
     numbers = pc.all(pc.or_(plain_numbers(text), pc.match_substring_regex(text, THOUSANDS))).as_py()
     # 1,234 alone may have a decimal comma
     return (Format.THOUSANDS,) if numbers and pc.any(pc.match_substring_regex(text, _SURELY)).as_py() else ()
@@ -92,5 +97,6 @@ def format_question(formats: tuple[Format, ...]) -> str:
     return {
         Format.DAY_FIRST: "dates such as 31/12/1999, day first",
         Format.MONTH_FIRST: "dates such as 12/31/1999, month first",
+        Format.COMPACT: "dates such as 19991231",
         Format.THOUSANDS: "numbers such as 1,234.56",
     }[formats[0]]

@@ -45,7 +45,8 @@ FREE_TEXT: dict[str, str] = {
 SURVEY: dict[str, str] = {
     "a survey weight": "instance-weight sample-weight sampling-weight survey-weight person-weight household-weight"
     " final-weight replicate-weight design-weight statistical-weight weighting fnlwgt finalwgt wgt wght"
-    " pwgtp perwt pweight hhwt wtsupp wtint wtmec fexp",
+    " pwgtp perwt pweight hhwt hhweight indweight dweight pspwght anweight wtssall wtsupp wtint wtmec fexp",
+    "the number of a household": "hid hhid hh-id household-id hhnr hh-nr haushaltsnummer haushalts-id",
     "the design of a survey": "stratum strata psu sdmvpsu sdmvstra sampling-unit sampling-stratum replicate",
 }
 """Words for columns that a survey adds to its records."""

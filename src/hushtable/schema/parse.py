@@ -320,12 +320,18 @@ def standard(values: pa.Array, format: Format) -> pa.Array:
     ['1234.56', '12']
     >>> standard(pa.array(["HIV ", "hiv"]), Format.ANY_SPELLING).to_pylist()
     ['hiv', 'hiv']
+    >>> standard(pa.array([19991231]), Format.COMPACT).to_pylist()
+    ['1999-12-31']
     """
+    if format is Format.COMPACT and (pa.types.is_integer(values.type) or pa.types.is_floating(values.type)):
+        values = to_labels(values)
     if not is_text(values.type):
         return values
     text = _trimmed(values)
     if format is Format.ANY_SPELLING:
         return pc.utf8_lower(pc.replace_substring_regex(pc.utf8_normalize(text, "NFC"), r"\s+", " "))
+    if format is Format.COMPACT:
+        return _turned(text, r"^(\d{4})(\d{2})(\d{2})$", r"\1-\2-\3")
     return without_thousands(text) if format is Format.THOUSANDS else numeric_dates(text, format is Format.DAY_FIRST)
 
 
@@ -395,7 +401,7 @@ def _date(values: pa.Array, name: str) -> pa.Array:
     if pa.types.is_null(kind):
         return pc.cast(values, pa.date32())
     if not is_text(kind):
-        raise _wrong_type(values, Kind.DATE, name, "Store dates as text like 1999-12-31, or set kind: numeric.")
+        raise _wrong_type(values, Kind.DATE, name, "Set format: compact for dates like 19991231, or kind: numeric.")
     text = _trimmed(values)
     good = pa.array(readable_dates(text))
     if not pc.all(good, min_count=0).as_py():
@@ -419,7 +425,7 @@ def _unreadable(text: pa.Array, bad: pa.Array, kind: Kind, name: str) -> DataErr
     remedy = (
         "Write numbers with digits and a decimal point only, or set format: thousands for numbers such as 1,234.56"
         if kind is Kind.NUMERIC
-        else "Write dates as 1999-12-31 or 31.12.1999, or set their format (format: day-first or month-first)"
+        else "Write dates as 1999-12-31 or 31.12.1999, or set their format (format: day-first, month-first or compact)"
     )
     return DataError(
         f"Column {name!r} cannot be read as {kind}: {len(bad):,} of {total:,} distinct values {verb} "

@@ -17,6 +17,7 @@ from hushtable.arrays import IntArray
 from hushtable.errors import DataError, counted
 from hushtable.io.figures import html_grid, text_grid
 from hushtable.io.plots import bars
+from hushtable.io.text import to_labels
 from hushtable.schema.columns import Format, Kind, Role
 from hushtable.schema.formats import MIXED_DATES, fitting_formats, format_question, has_times, mixed_dates
 from hushtable.schema.hierarchies import DATES, suggest_hierarchy
@@ -278,7 +279,7 @@ def _column(
     tokens = find_tokens(ready)
     found = ready
     formats: tuple[Format, ...] = ()
-    if ready.kind is Kind.NOMINAL and not problem:
+    if ready.kind in (Kind.NOMINAL, Kind.NUMERIC) and not problem:
         ready, formats = _formatted(column, ready, missing_values, tokens)
         found = ready
     if ready.kind is Kind.NOMINAL and tokens and not problem:
@@ -325,7 +326,8 @@ def _formatted(
 ) -> tuple[Prepared, tuple[Format, ...]]:
     """Return a column of text read in the one format that fits all of it, and the formats that fit."""
     listed = pa.array([token.text for token in tokens], pa.string())
-    values = ready.values.filter(pc.invert(pc.is_in(pc.utf8_trim_whitespace(ready.values), listed)))
+    labels = pc.utf8_trim_whitespace(to_labels(ready.values))
+    values = labels.filter(pc.invert(pc.is_in(labels, listed)))
     formats = fitting_formats(values)
     if len(formats) == 1:
         words = (*missing_values, *(token.text for token in tokens))

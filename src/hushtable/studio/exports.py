@@ -99,7 +99,9 @@ def bundle(run: Run) -> IO[bytes]:
 
 def _can_draw(run: Run) -> bool:
     policy = run.policy
-    return all(form.can_draw for form in forms_shown(policy.table_plan(), policy.build_algorithm().recoding))
+    return run.facts.get("drawable", True) and all(
+        form.can_draw for form in forms_shown(policy.table_plan(), policy.build_algorithm().recoding)
+    )
 
 
 def sample_of(run: Run) -> bytes:

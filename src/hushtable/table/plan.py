@@ -149,6 +149,14 @@ def column_errors(names: list[str], plan: TablePlan) -> Iterator[PolicyError]:
     planned = [c.name for c in plan.columns]
     unassigned = [name for name in names if name not in planned]
     absent = [name for name in planned if name not in names]
+    near = {name: found[0] for name in absent if (found := difflib.get_close_matches(name, unassigned, n=1))}
+    if len(absent) == len(planned) and 2 * len(near) < len(planned):
+        yield PolicyError(
+            "The table has none of the policy's columns.",
+            code="absent-columns",
+            hint=f"Is it the right table? It has: {', '.join(map(repr, names))}.",
+        )
+        return
     if unassigned:
         yield PolicyError(
             f"These columns have no role in the policy: {', '.join(map(repr, unassigned))}.",
@@ -156,8 +164,7 @@ def column_errors(names: list[str], plan: TablePlan) -> Iterator[PolicyError]:
             hint="Assign a role: identifier, quasi, sensitive, insensitive, weight, cluster or drop.",
         )
     if absent:
-        near = {name: difflib.get_close_matches(name, unassigned, n=1) for name in absent}
-        slips = [f"Did you mean {found[0]!r} instead of {name!r}?" for name, found in near.items() if found]
+        slips = [f"Did you mean {found!r} instead of {name!r}?" for name, found in near.items()]
         yield PolicyError(
             f"The policy names columns that the table does not have: {', '.join(map(repr, absent))}.",
             code="absent-columns",

@@ -67,6 +67,7 @@ _COLUMNS = {
     "european": _Feature(
         pa.string(), ("31/12/2019", "01/02/2020"), ("1/1/1850", "2020-05-05"), Kind.DATE, format=Format.DAY_FIRST
     ),
+    "compact": _Feature(pa.int64(), (20191231, 20200201), (18500101, 20990101), Kind.DATE, format=Format.COMPACT),
     "long": _Feature(pa.large_string(), ("a", "=b"), ("zz",), quasi=False),
 }
 _ROLES = (Role.INSENSITIVE, Role.INSENSITIVE, Role.SENSITIVE, Role.QUASI, Role.DROP)

@@ -167,7 +167,7 @@ def read_columns(
                 f"Column {column.name!r} is published as '*' everywhere, and the policy lists no values of it, so "
                 f"there is nothing to draw from.",
                 code="nothing-to-draw",
-                hint="Give the column a taxonomy in the policy, or publish 'cells: counts'.",
+                hint="Drop the column in the policy (role: drop), give it a taxonomy, or publish 'cells: counts'.",
             )
         readings[column.name] = found
     return readings, codes

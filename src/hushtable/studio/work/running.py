@@ -19,13 +19,14 @@ from hushtable.arrays import FloatArray, IntArray
 from hushtable.comparison.run import compare as compare_settings
 from hushtable.engines.release import Release
 from hushtable.engines.verdict import LARGE
-from hushtable.errors import DataError, HushtableError, UsageError
+from hushtable.errors import DataError, HushtableError, IncompatibleError, UsageError
 from hushtable.hierarchy.base import Coded
 from hushtable.io.atomic import atomic_folder, atomic_write_text
 from hushtable.io.canonical import plain
 from hushtable.linked.attacks import ATTACKS
 from hushtable.linked.release import open_linked
 from hushtable.policy.policy import Policy
+from hushtable.release.sample.sample import read_columns
 from hushtable.release.written import Written
 from hushtable.report.gather.columns import binned_columns, column_evidence
 from hushtable.report.gather.facts import LEAST
@@ -131,6 +132,7 @@ def run(project: Project, report: Report, policy: Mapping[str, Any], origin: int
             "seconds": round(time.time() - began, 3),
             "rows": release.table.num_rows,
             "summary": release.summary(),
+            "drawable": _drawable(release),
             **_judged(release, report),
             **shown,
         }
@@ -139,6 +141,15 @@ def run(project: Project, report: Report, policy: Mapping[str, Any], origin: int
     _last.clear()
     _last[project.id, number] = release
     return {"run": number}
+
+
+def _drawable(release: Release) -> bool:
+    """Whether a sample can be drawn: not from a column that is ``*`` everywhere."""
+    try:
+        read_columns(release.table, release.plan.table, release.plan.algorithm.recoding)
+    except IncompatibleError:
+        return False
+    return True
 
 
 def _judged(release: Release, report: Report) -> dict[str, Any]:

@@ -36,6 +36,14 @@ def test_more_than_ten_quasi_identifiers_and_what_is_published():
     assert codes(policy) == ["unprotected", "many-quasi", "publish"]
 
 
+def test_values_that_only_the_population_has_can_be_published():
+    table = pa.table({"age": [30, 31, 50, 51], "town": ["a", "b", "a", "b"]})
+    population = pa.concat_tables([table, pa.table({"age": [31, 50], "town": ["c", "c"]})])
+    policy = Policy(quasi=["age", "town"], sensitive=[], models=[ht.KMap(k=3)], population=population)
+    assert codes(policy) == ["no-sensitive", "side-table"]
+    assert "{a, b, c}" in ht.anonymize(table, policy).frame["town"].to_pylist()
+
+
 @pytest.mark.parametrize(
     ("settings", "said"),
     [

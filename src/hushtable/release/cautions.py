@@ -82,7 +82,8 @@ def cautions(plan: Plan, table: pa.Table | None = None) -> tuple[Caution, ...]:
     spellings
     """
     columns, model = plan.table, plan.model()
-    found = [*_of_policy(columns, model, plan.document.get("publish") or ()), *_of_algorithm(plan, model)]
+    found = [*_of_policy(columns, model, plan.document.get("publish") or ()), *_of_side_tables(plan)]
+    found += _of_algorithm(plan, model)
     if table is not None and table.num_rows:
         n = table.num_rows
         rows = np.arange(min(n, _ROWS)) * n // min(n, _ROWS)
@@ -135,6 +136,16 @@ def _of_policy(plan: TablePlan, model: AllOf, publish: Sequence[str]) -> Iterato
             "publish", "publish", f"release.json publishes: {', '.join(publish)}.",
             "This includes values of suppressed records. Remove 'publish' unless that is harmless.",
         )  # fmt: skip
+
+
+def _of_side_tables(plan: Plan) -> Iterator[Caution]:
+    for table in ("population", "background"):
+        if table in plan.document:
+            yield Caution(
+                "side-table", table,
+                "Published cells also cover the people of this table, so they can list values that only they have.",
+                "Use a table whose values are no secret.",
+            )  # fmt: skip
 
 
 def of_release(release: Released, table: pa.Table | None = None) -> tuple[Caution, ...]:

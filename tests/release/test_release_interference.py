@@ -24,7 +24,7 @@ from hushtable.release.forms.midpoint import Midpoint
 from hushtable.release.forms.nodes import Nodes
 from hushtable.release.forms.sets import Sets
 from hushtable.release.guards.downcoding import DowncodingGuard
-from hushtable.schema.columns import Kind
+from hushtable.schema.columns import Format, Kind
 from hushtable.table.coins import Coins
 from hushtable.table.plan import SideTables
 from support_core import Given, plan_of, quasi, sensitive
@@ -207,6 +207,12 @@ class TestKinds:
         assert "kind: numeric" in caught.value.hint
         assert set(published(values, quasi("x", Kind.NOMINAL), one_group(5), cells=Sets())) == {"{30, 31}"}
         assert set(published(values[:4], quasi("x"), one_group(4, 0), cells=Ranges())) == {"[30, 31]"}
+
+    @pytest.mark.parametrize("last", ["32", "unknown"])
+    def test_a_format_implies_the_kind(self, last):
+        column = replace(quasi("x"), format=Format.ANY_SPELLING)
+        shown = published(["30", "31", "30", "31", last], column, one_group(5), cells=Sets())
+        assert set(shown) == {"{30, 31}"}
 
     def test_a_sensitive_column_that_reads_as_text_because_of_a_suppressed_record(self, tmp_path):
         table = pa.table({"x": ["a"] * 4 + ["b"], "pay": ["1", "2", "30", "4", "none"]})

@@ -14,9 +14,11 @@ import hushtable as ht
 from hushtable import registry
 from hushtable.errors import DataError, IncompatibleError, ParameterError, PolicyError
 from hushtable.io.files import read_table, write_table
-from hushtable.schema.columns import Kind
+from hushtable.schema.columns import Kind, Role
+from hushtable.table.plan import ColumnPlan, TablePlan
 from hushtable.testing import check_treatment
 from hushtable.treatments.base import Given, Treatment, covariance
+from hushtable.treatments.treating import treated
 
 SETTINGS = {
     "correlated-noise": [{"columns": ["treated", "amount"]}],
@@ -201,6 +203,38 @@ def test_policies_of_other_columns_publish_the_same_draws():
 
     first = noise(quasi=["sex"])
     assert first == noise(quasi=["ill"]) == noise(quasi=["sex"], sensitive=["ill"]) != list(range(20, 44))
+
+
+NOISE = ("noise", {"sd": 0.5})
+JOINT = ("correlated-noise", {"columns": ("pay", "rent"), "sd": 0.5})
+
+
+@pytest.mark.parametrize(
+    ("first", "second"),
+    [
+        ([("rounding", {"base": 10}), NOISE], [("rounding", {"base": 1000}), NOISE]),
+        ([("rounding", {"base": 10}), JOINT], [("rounding", {"base": 1000}), JOINT]),
+        (["missing", NOISE], [NOISE]),
+        (["missing", JOINT], [JOINT]),
+    ],
+    ids=["other values before", "other values before joint noise", "one value fewer", "one value fewer in joint noise"],
+)
+def test_treatments_of_other_values_get_other_draws(first, second):
+    """Noise that two releases share could be subtracted, and draws shifted by one row be added up."""
+    pay = np.random.default_rng(0).integers(1, 900, 400) * 10
+    pay[0] = 7
+    table = pa.table({"aid": [f"{i:03}" for i in range(400)], "pay": pay, "rent": pay[::-1]})
+
+    def noise(chain):
+        chosen = tuple(registry.treatments.build(*one) for one in chain if one != "missing")
+        columns = [ColumnPlan("aid", Role.IDENTIFIER), ColumnPlan("pay", Role.QUASI, treatments=chosen)]
+        columns.append(ColumnPlan("rent", Role.QUASI, treatments=chosen[-1:] if JOINT in chain else ()))
+        missing = ("7",) if "missing" in chain else ()
+        found = treated(table, TablePlan(tuple(columns), missing_values=missing), {})["pay"].to_pylist()
+        return np.array([0.0 if shown is None else shown - true for shown, true in zip(found, pay, strict=True)])
+
+    one, other = noise(first), noise(second)
+    assert max(abs(np.corrcoef(one, np.roll(other, shift))[0, 1]) for shift in (-1, 0, 1)) < 0.3
 
 
 def test_files_of_any_format_get_the_same_draws(tmp_path):

@@ -173,12 +173,16 @@ def test_whole_numbers_keep_promises_that_have_fractions(pay, step):
     assert coded == [min(max(value, -step), step) for value in pay]
 
 
-def test_dates_of_a_person_move_together_and_never_stay():
+@pytest.mark.parametrize("fresh", [False, True])
+def test_dates_of_a_person_move_together_and_never_stay(fresh):
     days = pa.array([19_000 + i for i in range(100)], pa.int32()).cast("date32")
-    table, shift = pa.table({"id": ["a", "b"] * 50, "day": days}), registry.treatments.build("date-shift", {"days": 9})
-    columns = (ColumnPlan("id", Role.IDENTIFIER), ColumnPlan("day", Role.QUASI, treatments=(shift,)))
-    plan = TablePlan(columns, entity="id")
-    days = treated(table, plan, {})["day"].cast("int32").to_numpy() - table["day"].cast("int32").to_numpy()
+    table = pa.table({"id": ["a", "b"] * 50, "day": days, "end": days})
+    shift = registry.treatments.build("date-shift", {"days": 9, "fresh": fresh})
+    dates = [ColumnPlan(name, Role.QUASI, treatments=(shift,)) for name in ("day", "end")]
+    plan = TablePlan((ColumnPlan("id", Role.IDENTIFIER), *dates), entity="id")
+    found = treated(table, plan, {})
+    assert found["day"].equals(found["end"])
+    days = found["day"].cast("int32").to_numpy() - table["day"].cast("int32").to_numpy()
     for start in (0, 1):
         (moved,) = set(days[start::2].tolist())
         assert 1 <= abs(moved) <= 9

@@ -378,7 +378,8 @@ def check_inferred_kinds(table: EncodedTable, plan: TablePlan, rows: IntArray) -
 def is_inferred(column: QuasiColumn | SensitiveColumn, plan: TablePlan) -> bool:
     """Whether a kind may depend on a few values: numbers and dates remain so if some of them are removed."""
     declared = next(c for c in plan.columns if c.name == column.name)
-    return declared.kind is None and not declared.order and column.coded.kind is Kind.NOMINAL
+    implied = declared.kind or declared.format or declared.order
+    return not implied and column.coded.kind is Kind.NOMINAL
 
 
 def check_inferred_kind(column: QuasiColumn | SensitiveColumn, codes: AnyArray) -> None:

@@ -54,6 +54,7 @@ class DateShift(Keyed, Treatment):
         "This is pseudonymization, not anonymization."
     )
     kinds: ClassVar[frozenset[Kind]] = frozenset({Kind.DATE})
+    joint: ClassVar[bool] = True
     per_person: ClassVar[bool] = True
     record_by_record: ClassVar[bool] = True
 

@@ -48,8 +48,9 @@ def treated(table: pa.Table, plan: TablePlan, document: Mapping[str, Any]) -> pa
 
     The same table (in any row order), treatments and local secret give the same values, regardless of the rest of the
     policy: publishing a table twice with different models or columns publishes the same noise, not two draws of it.
-    So the coins belong to the whole table, whatever the policy publishes of it. Treatments that are fresh for each
-    release depend on the whole policy too.
+    So the coins belong to the whole table, whatever the policy publishes of it, and to the values that a treatment
+    reads: the same noise on other values could be subtracted. Treatments that are fresh for each release depend on the
+    whole policy too.
 
     Parameters
     ----------
@@ -79,7 +80,11 @@ def treated(table: pa.Table, plan: TablePlan, document: Mapping[str, Any]) -> pa
             assert now is not None
             treatment.check_kind(column.name, now.kind)
             others = {name: read[name] for name in treatment.reads(plan.entity)}
-            drawn = (fresh if treatment.per_release else coins).purse(_purpose(column, treatment, turn))
+            purpose = _purpose(column, treatment, turn)
+            if treatment.per_release:
+                drawn = fresh.purse(purpose)
+            else:
+                drawn = coins.purse(purpose + _digest_read(treatment, now, others, order, plan))
             given = Given(now, others, order, drawn, plan.entity)
             values = _as_given(treatment.treat(given), table.column(column.name), now.kind)
             # a fraction of a suppressed record would make fractions of all whole numbers
@@ -179,6 +184,25 @@ def _release_digest(document: Mapping[str, Any], plan: TablePlan) -> bytes:
     relevant: dict[str, Any] = {name: value for name, value in document.items() if name not in ("engine", "output")}
     relevant["files"] = plan.files()
     return hashlib.sha256(json.dumps(relevant, sort_keys=True, ensure_ascii=True, default=str).encode()).digest()
+
+
+def _digest_read(
+    treatment: Treatment, column: Prepared, others: Mapping[str, Prepared], order: IntArray, plan: TablePlan
+) -> str:
+    """Return a digest of all values that a treatment reads, however the policy says to read them.
+
+    Columns that are treated together need the same coins. The others that they read are untreated, so what was done to
+    the columns before counts too.
+    """
+    found = hashlib.sha256()
+    for read in (*others.values(), *(() if treatment.joint else (column,))):
+        found.update(json.dumps([read.name, read.kind, *map(str, read.values.to_pylist())], ensure_ascii=True).encode())
+        found.update(read.codes()[order].astype("<i8").tobytes())
+    if treatment.joint:
+        alike = {c.name: c.treatments for c in plan.columns if c.name in others and treatment in c.treatments}
+        before = {name: [(t.name, t.values()) for t in all_[: all_.index(treatment)]] for name, all_ in alike.items()}
+        found.update(json.dumps(before, sort_keys=True, ensure_ascii=True, default=str).encode())
+    return found.hexdigest()
 
 
 def _purpose(column: ColumnPlan, treatment: Treatment, turn: int) -> str:

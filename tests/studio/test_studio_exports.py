@@ -48,6 +48,21 @@ def test_a_column_of_stars_offers_no_sample(studio):
     assert offered == [True, False]
 
 
+def test_one_column_of_stars_leaves_a_sample(studio):
+    project = studio.create("one of stars")
+    path = studio.new_upload(project, "t.csv")
+    path.write_text("job,age\n" + "".join(f"j{i},{i % 2}\n" for i in range(20)), encoding="utf-8")
+    finished(studio, studio.opened(project, path, "t.csv"))
+    for name in ("job", "age"):
+        studio.set_column(project, name, {"role": "quasi", "kind": "nominal", "hierarchy": "flat"})
+    studio.set_settings(project, {"cells": "nodes"})
+    studio.set_models(project, [{"k-anonymity": {"k": 5}}])
+    run = run_of(project, finished(studio, studio.run(project)).result["run"])
+    assert "microdata.zip" in export_files(run)
+    with zipfile.ZipFile(io.BytesIO(export_file(run, "microdata.zip"))) as packed:
+        assert b'"empty": [\n  "job"\n ]' in packed.read("microdata.json")
+
+
 def test_the_code_repeats_from_the_bundle(studio, tmp_path):
     """With a hierarchy file, Parquet output, and names that need quoting."""
     project = studio.create("quoted")

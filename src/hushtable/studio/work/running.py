@@ -145,7 +145,7 @@ def run(project: Project, report: Report, policy: Mapping[str, Any], origin: int
 
 
 def _drawable(release: Release) -> bool:
-    """Whether a sample can be drawn: not from a column that is ``*`` everywhere."""
+    """Whether a sample can be drawn: not if all quasi-identifiers are ``*`` everywhere."""
     try:
         read_columns(release.table, release.plan.table, release.plan.algorithm.recoding)
     except IncompatibleError:

@@ -18,6 +18,14 @@ def test_nothing_in_the_way(call, policy, people):
     assert [m["feasible"] for m in data["models"]] == [True, True]
 
 
+def test_levels_that_join_nothing_are_not_listed(call, tmp_path):
+    policy, data = tmp_path / "five.yaml", tmp_path / "five.csv"
+    policy.write_text("columns: {age: {role: quasi, hierarchy: {standard: ages}}}\nmodels: [{k-anonymity: {k: 2}}]\n")
+    data.write_text("age\n" + "".join(f"{31 + i % 5}\n" for i in range(40)))
+    assert "  5 > 2 > 1" in call("check", policy, "--data", data).out
+    assert call("check", policy, "--data", data, "--json").data["columns"][0]["levels"] == [5, 2, 2, 1, 1]
+
+
 def test_without_data_only_the_policy_is_checked(call, policy):
     answer = call("check", policy)
     assert answer.code == 0

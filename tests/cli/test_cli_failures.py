@@ -21,6 +21,25 @@ def test_exit_codes(error, code, capsys):
     assert set(document) == {"error", "code", "message", "hint"}
 
 
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        (
+            ("run", "policy.yaml", "--data", "x.csv", "--engine", "sprak"),
+            "Error: Invalid value for '--engine': 'sprak' is not one of 'local', 'spark'. Did you mean 'spark'?\n",
+        ),
+        (
+            ("ledger", "zz9"),
+            "Error: Invalid value for 'add|check|list|show': 'zz9' is not one of 'add', 'check', 'list', 'show'.\n",
+        ),
+    ],
+)
+def test_a_wrong_choice_is_one_clean_sentence(given, said, call):
+    answer = call(*given)
+    assert answer.code == 2
+    assert said in answer.err
+
+
 def test_a_hint_is_printed_after_the_message(capsys):
     fail(errors.Infeasible("p=5 but 'disease' has 4 distinct values.", hint="Lower p to 4."), as_json=False)
     printed = capsys.readouterr()

@@ -27,6 +27,17 @@ def test_a_sample_with_its_note(call, release, tmp_path):
     assert note["release"]["mark"] == json.loads((release / "release.json").read_text())["release"]
 
 
+def test_a_column_of_stars_is_empty_and_named(call, policy, people, tmp_path):
+    one = policy.read_text().replace("zip: {role: quasi, kind: nominal, hierarchy: {prefix: \"*\"}}",
+                                     "zip: {role: quasi, kind: nominal, hierarchy: flat}")  # fmt: skip
+    policy.write_text(one.replace("k: 3", "k: 5") + "algorithm: optimal\ncells: nodes\n")
+    assert call("run", policy, "--data", people).code == 0
+    answer = call("sample", "release", "-o", "m.csv")
+    assert (answer.code, "Empty, because published as '*' everywhere: zip." in answer.words) == (0, True)
+    drawn = read_table(tmp_path / "m.csv")
+    assert set(drawn["zip"].to_pylist()) <= {None, ""} and drawn["age"].null_count == 0
+
+
 def test_rows_rules_and_parquet(call, release, tmp_path):
     data = call("sample", release, "-o", tmp_path / "m.parquet", "--rows", "100", "--where", "age >= 20", "--json").data
     assert data["rows"] == 100 and data["where"] == ["age >= 20"]

@@ -42,6 +42,7 @@ def test_with_the_original_what_counts_people_is_verified_too(call, policy, tmp_
     words = ("verify", published, "--policy", policy, "--data", people)
     answer = call(*words)
     assert (answer.code, "gives exactly this file" in answer.words) == (0, False)
+    assert "was not read" not in answer.words
     answer = call(*words, "--rerun")
     assert (answer.code, "gives exactly this file" in answer.words) == (0, True)
     answer = call(*words, "--json")
@@ -54,6 +55,22 @@ def test_with_the_original_what_counts_people_is_verified_too(call, policy, tmp_
     for more in (["--rerun"], []):
         elsewhere = ("verify", "sqlite:///x.db?table=t", "--policy", policy, "--data", people)
         assert call(*elsewhere, *more, "--json").data["code"] == "not-a-file"
+
+
+def test_an_original_that_is_not_needed_is_said_to_be_unread(call, policy, people, tmp_path):
+    assert call("run", policy, "--data", people).code == 0
+    wrong = write_csv(tmp_path / "wrong.csv", rows()[:9])
+    unread = "so --data was not read. To compare it, add --rerun."
+    answer = call("verify", "release", "--data", wrong)
+    assert (answer.code, unread in answer.words) == (0, True)
+    answer = call("verify", "release", "--data", people, "--rerun")
+    assert (answer.code, unread in answer.words) == (0, False)
+    assert unread not in call("verify", "release").words
+    # without the companion, the original is compared
+    (tmp_path / "release.private").rename(tmp_path / "kept")
+    assert call("verify", "release", "--data", wrong).code == 2
+    answer = call("verify", "release", "--data", people)
+    assert (answer.code, unread in answer.words) == (0, False)
 
 
 def test_a_row_that_was_added_is_noticed(call, release, policy, tmp_path):

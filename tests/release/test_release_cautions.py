@@ -31,6 +31,15 @@ def test_sensitive_columns_that_no_model_looks_at():
     assert codes(Policy(quasi=["age"], models=[K])) == ["no-sensitive"]
 
 
+def test_separators_that_are_followed_by_a_blank():
+    settings = {"quasi": [" age"], "sensitive": ["job"], "models": [K, {"distinct-l": {"l": 2}}]}
+    (found,) = Policy(identifiers=["id", " name"], **settings).cautions()
+    assert (found.code, found.where) == ("blanks", "columns")
+    assert found.message.startswith("2 column names begin with a blank, so in the file")
+    assert "any-spelling" in found.hint and "missing_values" in found.hint
+    assert codes(Policy(**settings, missing_values=[" "])) == []
+
+
 def test_more_than_ten_quasi_identifiers_and_what_is_published():
     policy = Policy(quasi=[f"q{i}" for i in range(11)], sensitive=["s"], models=[K], publish=["reference"])
     assert codes(policy) == ["unprotected", "many-quasi", "publish"]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import collections
 import datetime
 import itertools
+import json
 import shutil
 
 import numpy as np
@@ -16,6 +17,7 @@ from hushtable.errors import DataError, IncompatibleError, UsageError, Verificat
 from hushtable.io.files import read_table, write_table
 from hushtable.release.forms.reading import read_cells
 from hushtable.release.forms.regions import Regions
+from hushtable.release.sample.opened import write_sample
 from hushtable.release.sample.sample import MOST_TIMES
 from hushtable.schema.columns import Role
 from hushtable.table.plan import ColumnPlan
@@ -240,6 +242,27 @@ def test_a_column_of_stars():
     tree = {"tree": {"x": ["a", "c"], "y": ["b"]}}
     known = ht.Policy(columns={"job": {"role": "quasi", "hierarchy": tree}, "age": {"role": "insensitive"}}, **more)
     assert set(ht.anonymize(table, known).sample(rows=200)["job"].to_pylist()) == {"a", "b", "c"}
+
+
+def test_one_column_of_stars_is_left_empty(tmp_path):
+    table = pa.table({"job": [f"job {i}" for i in range(20)], "age": [1, 2] * 10, "ill": ["flu", "gout"] * 10})
+    policy = ht.Policy(
+        columns={"job": {"role": "quasi", "hierarchy": "flat"}, "age": {"role": "quasi"}, "ill": {"role": "sensitive"}},
+        models=[ht.KAnonymity(k=5)], algorithm=ht.Optimal(), cells="nodes",
+    )  # fmt: skip
+    release = ht.anonymize(table, policy)
+    assert set(release.table["job"].to_pylist()) == {"*"} and set(release.table["age"].to_pylist()) == {"1", "2"}
+    for rows in (5, None, 50):
+        drawn = release.sample(rows=rows)
+        assert drawn.column_names == release.table.column_names
+        assert drawn["job"].null_count == drawn.num_rows == (rows or 20)
+        assert drawn["age"].null_count == 0
+    assert collections.Counter(release.sample()["age"].to_pylist()) == {1: 10, 2: 10}
+    note = write_sample(release, tmp_path / "drawn.csv")
+    assert note["empty"] == ["job"] and json.loads((tmp_path / "drawn.json").read_text())["empty"] == ["job"]
+    for refused in (lambda: release.sample(where=["job = a"]), release.condense):
+        with pytest.raises(IncompatibleError, match=r"'job' is published as '\*' everywhere"):
+            refused()
 
 
 def test_buckets_deal_sensitive_values():

@@ -37,3 +37,23 @@ def test_counterfeits_have_the_boxes_of_their_own_class(tmp_path):
         shown = set(view["p0"][start : start + rows])
         assert shown == {f"[{ages[low]}, {ages[high]}]" if low < high else str(ages[low])}
         assert len({view["s0"][at] for at in range(start, start + rows)}) == 1
+
+
+def test_fractions_on_an_axis_are_rounded(tmp_path):
+    weights = [40 + 9.98486166 * (i % 5) for i in range(20)]
+    near = [100 + (i % 5) / 10_000_000 for i in range(20)]
+    table = pa.table({
+        "kg": weights, "near": near, "euro": [100_000.3 * (i % 5) for i in range(20)],
+        "code": [f"250.{i % 5}00001" for i in range(20)], "year": [2001 + i % 5 for i in range(20)],
+    })  # fmt: skip
+    rules = ht.Policy(quasi={**{name: {} for name in ("kg", "near", "euro", "year")}, "code": {"kind": "nominal"}},
+                      models=[ht.KAnonymity(k=2)])  # fmt: skip
+    facts = keep_details(ht.anonymize(table, rules), tmp_path)
+    shown = {name: [label for _, label in marks] for name, marks in zip(facts["quasi"], facts["marks"], strict=True)}
+    assert shown == {
+        "kg": ["40", "49.98", "59.97", "69.95", "79.94"],
+        "near": ["100", "100.0000001", "100.0000002", "100.0000003", "100.0000004"],
+        "euro": ["0", "100000", "200001", "300001", "400001"],
+        "code": [f"250.{i}00001" for i in range(5)],
+        "year": ["2001", "2002", "2003", "2004", "2005"],
+    }

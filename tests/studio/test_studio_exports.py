@@ -48,6 +48,21 @@ def test_a_column_of_stars_offers_no_sample(studio):
     assert offered == [True, False]
 
 
+def test_one_column_of_stars_leaves_a_sample(studio):
+    project = studio.create("one of stars")
+    path = studio.new_upload(project, "t.csv")
+    path.write_text("job,age\n" + "".join(f"j{i},{i % 2}\n" for i in range(20)), encoding="utf-8")
+    finished(studio, studio.opened(project, path, "t.csv"))
+    for name in ("job", "age"):
+        studio.set_column(project, name, {"role": "quasi", "kind": "nominal", "hierarchy": "flat"})
+    studio.set_settings(project, {"cells": "nodes"})
+    studio.set_models(project, [{"k-anonymity": {"k": 5}}])
+    run = run_of(project, finished(studio, studio.run(project)).result["run"])
+    assert "microdata.zip" in export_files(run)
+    with zipfile.ZipFile(io.BytesIO(export_file(run, "microdata.zip"))) as packed:
+        assert b'"empty": [\n  "job"\n ]' in packed.read("microdata.json")
+
+
 def test_the_code_repeats_from_the_bundle(studio, tmp_path):
     """With a hierarchy file, Parquet output, and names that need quoting."""
     project = studio.create("quoted")
@@ -66,11 +81,18 @@ def test_the_code_repeats_from_the_bundle(studio, tmp_path):
     run = run_of(project, finished(studio, studio.run(project)).result["run"])
     with bundle(run) as file, zipfile.ZipFile(file) as packed:
         assert "odd name.csv" not in packed.namelist()
+        assert {"repeat.py", "files/city.csv", "release/release.parquet"} < set(packed.namelist())
         packed.extractall(tmp_path)
     shutil.copy(project.data, tmp_path / "odd name.csv")
     subprocess.run([sys.executable, "repeat.py"], cwd=tmp_path, check=True, capture_output=True)
     again = tmp_path / "repeated" / "release.parquet"
     assert again.read_bytes() == (run.release / "release.parquet").read_bytes()
+    # with the report next to the unpacked folder, nothing has to be moved
+    finished(studio, studio.report(project, run.number, "general"))
+    (tmp_path / "evidence.json").write_bytes(export_file(run, "evidence.json"))
+    command = [sys.executable, "-m", "hushtable", "verify", "release", "--evidence", "evidence.json"]
+    said = subprocess.run(command, cwd=tmp_path, check=True, capture_output=True, text=True)
+    assert "files match the evidence" in said.stdout
 
 
 def test_nothing_but_the_release_can_be_exported(ran):
@@ -120,7 +142,7 @@ def test_the_bundle_is_without_the_report(studio, ran):
     run = run_of(ran, 1)
     assert "evidence.html" in export_files(run)
     with bundle(run) as file, zipfile.ZipFile(file) as packed:
-        assert "release.csv" in packed.namelist() and not {n for n in packed.namelist() if "evidence" in n}
+        assert "release/release.csv" in packed.namelist() and not {n for n in packed.namelist() if "evidence" in n}
 
 
 def test_tables_about_other_people_stay_in_the_studio(studio):
@@ -137,7 +159,7 @@ def test_tables_about_other_people_stay_in_the_studio(studio):
     studio.set_settings(project, {"population": file})
     run = run_of(project, finished(studio, studio.run(project)).result["run"])
     with bundle(run) as file, zipfile.ZipFile(file) as packed:
-        assert "release.csv" in packed.namelist()
+        assert "release/release.csv" in packed.namelist()
         assert all(b"Canary" not in packed.read(name) for name in packed.namelist())
 
 

@@ -80,7 +80,8 @@ def test_the_whole_way(client, studio):
     assert {"release.csv", "policy.yaml", "release.json", "repeat.py"} <= set(names)
     answer = client.get(f"{at}/runs/{second}/export/bundle.zip")
     packed = zipfile.ZipFile(io.BytesIO(answer.content)).namelist()
-    assert set(packed) == set(names) - {"microdata.zip", "evidence.html", "evidence.json"}
+    released = set(names) - {"microdata.zip", "evidence.html", "evidence.json", "repeat.py"}
+    assert set(packed) == {f"release/{name}" for name in released} | {"repeat.py"}
     assert answer.headers["content-length"] == str(len(answer.content))
     published = client.get(f"{at}/runs/{second}/export/release.csv")
     assert published.headers["content-disposition"].startswith("attachment") and b"n59" not in published.content

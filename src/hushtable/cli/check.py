@@ -109,12 +109,13 @@ def _columns(to: Console, preflight: Preflight) -> None:
             c.kind or "?",
             f"{c.distinct:,}",
             f"{c.missing:,}",
-            " > ".join(f"{n:,}" for n in c.levels) if c.role == "quasi" else "",
+            # a level with as many labels as the one before it joins no values of this table
+            " > ".join(f"{n:,}" for n in dict.fromkeys(c.levels)) if c.role == "quasi" else "",
         )
         for c in preflight.columns
     ]
-    names = ["column", "role", "kind", "distinct", "missing", "labels on each level"]
-    to.print(grid(names, rows, right=["distinct", "missing"], fold=["column", "labels on each level"]))
+    names = ["column", "role", "kind", "distinct", "missing", "labels from fine to coarse"]
+    to.print(grid(names, rows, right=["distinct", "missing"], fold=["column", "labels from fine to coarse"]))
     to.print()
     if preflight.lattice is not None:
         put(to, f"Number of combinations of hierarchy levels: {preflight.lattice:,}.")

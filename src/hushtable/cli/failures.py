@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import logging
 import os
+import re
 import sys
 import traceback
 from collections.abc import Mapping
@@ -15,12 +16,15 @@ import typer
 
 from hushtable.cli import output
 from hushtable.cli.output import console, print_json, put
-from hushtable.errors import DEBUG, Cancelled
+from hushtable.errors import DEBUG, Cancelled, did_you_mean
 from hushtable.failures import failure
 
 # typer carries its own copy of click's exceptions in later versions, so they are found through what it exports
 _ClickUsage = typer.BadParameter.__mro__[1]
 _ClickError = typer.BadParameter.__mro__[2]
+
+# how typer reports an unknown choice
+_CHOICE = re.compile(r"""Invalid value for .*?: (?P<quote>['"])(?P<got>.*)(?P=quote) is not one of (?P<known>.*)\.$""")
 
 
 def fail(error: BaseException, *, as_json: bool) -> int:
@@ -57,6 +61,11 @@ def _usage(error: BaseException) -> dict[str, str]:
     command = context.command_path if context is not None else "hushtable"
     # choices come in lines of their own
     message = " ".join((error.format_message() if hasattr(error, "format_message") else str(error)).split())
+    # some versions of typer repeat the words of pydantic
+    message = message.replace(": Value error, ", ": ", 1)
+    if choice := _CHOICE.search(message):
+        meant = did_you_mean(choice["got"], re.findall("'([^']*)'", choice["known"]))
+        message = message if "Known" in meant else f"{message} {meant}".rstrip()
     hint = f"See '{command} --help'." if isinstance(error, _ClickUsage) else ""
     return {"error": "UsageError", "code": "usage", "message": message, "hint": hint}
 

@@ -62,5 +62,7 @@ def sample(
         rows = counted(found["rows"], "row", "rows")
         put(to, f"{output}: {rows}, drawn from {found['release']['rows']:,} published ones.")
         put(to, found["note"])
+        if found["empty"]:
+            put(to, f"Empty, because published as '*' everywhere: {', '.join(found['empty'])}.")
 
     deliver({"output": str(output), **found}, as_json, text)

@@ -102,7 +102,8 @@ def verify(
             verification = api.verify(source, policy, evidence, companion, data or None)
     found = {"file": redacted(source), "own_policy": policy_file is None, "reproduced": rerun}
     found |= {**verification.as_dict(), "evidence": checked}
-    deliver(found, as_json, lambda to: _print(to, found))
+    unread = bool(data) and not rerun and not verification.from_original
+    deliver(found, as_json, lambda to: _print(to, found, unread=unread))
     if not found["satisfied"]:
         raise typer.Exit(1)
 
@@ -123,7 +124,7 @@ def _own_policy(published: str) -> Path:
     )
 
 
-def _print(to: Console, found: Mapping[str, Any]) -> None:
+def _print(to: Console, found: Mapping[str, Any], *, unread: bool) -> None:
     from hushtable.cli.summary import print_models
 
     rows, classes = found["rows"], found["classes"]
@@ -132,6 +133,9 @@ def _print(to: Console, found: Mapping[str, Any]) -> None:
     print_models(to, found["models"])
     if found["reproduced"]:
         put(to, "Running the policy again on the original gives exactly this file.")
+    if unread:
+        put(to, "The release and its private companion were enough, so --data was not read. To compare it, add "
+            "--rerun.")  # fmt: skip
     if found["evidence"]:
         put(to, found["evidence"]["words"])
     if found["satisfied"]:

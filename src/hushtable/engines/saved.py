@@ -99,12 +99,12 @@ class Saved:
     def verification(self) -> Verification:
         """What every model achieves, recomputed from the published cells."""
         try:
-            return self._from_files()
+            return replace(self._from_files(), from_original=self.kept is None and self.source is not None)
         except UsageError as error:
             # some models can only be judged with the input
             if error.code not in ("needs-companion", "needs-input") or self.source is None:
                 raise
-        return self.made.verification
+        return replace(self.made.verification, from_original=True)
 
     def _from_files(self) -> Verification:
         return verify_published(

@@ -13,7 +13,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from hushtable.arrays import IntArray
-from hushtable.errors import HushtableError
+from hushtable.errors import HushtableError, counted
 from hushtable.io.dictionaries import encode, to_codes, value_type
 from hushtable.io.figures import share
 from hushtable.io.text import is_text
@@ -123,6 +123,16 @@ def _of_policy(plan: TablePlan, model: AllOf, publish: Sequence[str]) -> Iterato
             "many-quasi", "columns",
             f"The policy has {len(quasi)} quasi-identifiers; with more than {MANY}, releases are of little use.",
             "Drop those that others are unlikely to know or that analysts do not need.",
+        )  # fmt: skip
+    # names are public, cells are not: a rule that trimmed cells could depend on a suppressed record
+    blanks = sum(column.name.startswith(" ") for column in plan.columns)
+    if blanks and " " not in plan.missing_values:
+        yield Caution(
+            "blanks", "columns",
+            f"{counted(blanks, 'column name begins', 'column names begin')} with a blank, so in the file a blank seems "
+            "to follow each separator. Labels keep it, and a cell with only a blank counts as a value.",
+            "Remove these blanks from the file, or set 'format: any-spelling' for columns of text, and "
+            "'missing_values: [\" \"]'.",
         )  # fmt: skip
     for column in plan.columns:
         for treatment in column.treatments:

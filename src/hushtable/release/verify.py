@@ -183,6 +183,8 @@ class Verification:
         The class of each row that was judged.
     stats : GroupStats
         The classes' statistics.
+    from_original : bool
+        Whether a saved release was verified with its original.
     """
 
     rows: int
@@ -191,6 +193,7 @@ class Verification:
     evidence: tuple[Evidence, ...]
     labels: IntArray
     stats: GroupStats
+    from_original: bool = False
 
     def __repr__(self) -> str:
         people = "" if self.people == self.rows else f" of {counted(round(self.people), 'person', 'people')}"

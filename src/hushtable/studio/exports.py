@@ -79,7 +79,8 @@ def export_path(run: Run, name: str) -> Path | None:
 def bundle(run: Run) -> IO[bytes]:
     """Return what may be published as one ZIP file, with the hierarchy files that the policy names and the code.
 
-    The evidence compares with the original and stays out, like the folder of a release. Population and background
+    The folder ``release`` in it has the files of the release and no others, so that the evidence can be checked against
+    it. The evidence compares with the original and stays out, like the folder of a release. Population and background
     tables are about people, so they stay in the studio. The file has no name, so that
     it disappears once it is closed, even if this process is killed.
     """
@@ -87,7 +88,8 @@ def bundle(run: Run) -> IO[bytes]:
     try:
         with reported("bundle.zip"), zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as out:
             for name in (n for n in export_files(run) if n not in ("microdata.zip", *_EVIDENCE)):
-                _pack(out, name, export_path(run, name) or export_file(run, name))
+                path = export_path(run, name)
+                _pack(out, f"release/{name}" if path else name, path or export_file(run, name))
             for file in _hierarchy_files(run):
                 _pack(out, file, run.project.folder / file)
         packed.seek(0)

@@ -36,7 +36,8 @@ def test_a_newcomer_gets_to_a_verified_release(page, base, tmp_path):
         page.get_by_role("link", name="Download the release with its files").click()
     got.value.save_as(tmp_path / "bundle.zip")
     with zipfile.ZipFile(tmp_path / "bundle.zip") as packed:
-        assert {"release.csv", "policy.yaml", "release.json", "repeat.py"} <= set(packed.namelist())
+        there = set(packed.namelist())
+        assert {"release/release.csv", "release/policy.yaml", "release/release.json", "repeat.py"} <= there
     assert base in page.url
 
 

@@ -35,7 +35,7 @@ from hushtable.release.recode import check_cells
 from hushtable.release.released import Released
 from hushtable.release.sample.columns import deal
 from hushtable.release.sample.opened import check_opened, check_sample_target, write_drawn
-from hushtable.release.sample.sample import classes_of, read_columns, typed_column
+from hushtable.release.sample.sample import classes_of, nothing_to_draw, read_columns, typed_column
 from hushtable.release.written import Written
 from hushtable.schema.columns import Kind, Role
 from hushtable.schema.prepare import prepare
@@ -79,6 +79,9 @@ def condense_release(release: Released, *, columns: Sequence[str] | None = None)
     check_cells([published_cells(release.table.column(n)) for n in plan.named(Role.QUASI)], plan, recoding, labels)
     others = {}
     readings, codes = read_columns(release.table, plan, recoding, without=drawn)
+    for name in plan.named(Role.QUASI):
+        if name not in readings and name not in drawn:
+            raise nothing_to_draw(name)
     order = np.argsort(labels, kind="stable")
     offsets = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
     back = np.argsort(order, kind="stable")

@@ -20,6 +20,7 @@ import pyarrow.compute as pc
 from hushtable.algorithms.base import Recoding
 from hushtable.arrays import AnyArray, BoolArray, FloatArray, IntArray, first_places, inverted
 from hushtable.errors import IncompatibleError, UsageError, did_you_mean
+from hushtable.hierarchy.base import ROOT
 from hushtable.io.dictionaries import decode, encode, null_last, value_type
 from hushtable.io.text import is_text, to_labels
 from hushtable.kernels.deal import draw_uniform, shuffle_runs
@@ -141,6 +142,8 @@ def read_columns(
 ) -> tuple[dict[str, Reading], dict[str, AnyArray]]:
     """Return the meaning of the distinct cells of every quasi-identifier, and which of them each row has.
 
+    Columns that are ``*`` everywhere, and of which the policy lists no values, are left out.
+
     Parameters
     ----------
     table : pyarrow.Table
@@ -152,25 +155,38 @@ def read_columns(
     Raises
     ------
     IncompatibleError
-        If the meaning of a column's cells is unknown.
+        If the meaning of a column's cells is unknown, or nothing is left.
     """
-    readings, codes = {}, {}
+    readings, codes, silent = {}, {}, []
     for column in (c for c in plan.columns if c.role is Role.QUASI and c.name not in without):
         cells = encode(published_cells(table.column(column.name)))
         text = to_labels(cells.dictionary).cast(pa.string())
         if cells.null_count:
             text = pa.concat_arrays([text, pa.array([None], pa.string())])
-        codes[column.name] = null_last(cells).to_numpy()
         found = read_cells(form_shown(plan, column, recoding), text, column)
         if np.any(np.diff(found.offsets) == 0):
-            raise IncompatibleError(
-                f"Column {column.name!r} is published as '*' everywhere, and the policy lists no values of it, so "
-                f"there is nothing to draw from.",
-                code="nothing-to-draw",
-                hint="Drop the column in the policy (role: drop), give it a taxonomy, or publish 'cells: counts'.",
-            )
-        readings[column.name] = found
+            silent.append(column.name)
+            continue
+        readings[column.name], codes[column.name] = found, null_last(cells).to_numpy()
+    if silent and not readings:
+        raise nothing_to_draw(silent[0])
     return readings, codes
+
+
+def nothing_to_draw(name: str) -> IncompatibleError:
+    """The error of a column without values to draw."""
+    return IncompatibleError(
+        f"Column {name!r} is published as '*' everywhere, and the policy lists no values of it, so "
+        f"there is nothing to draw from.",
+        code="nothing-to-draw",
+        hint="Drop the column in the policy (role: drop), give it a taxonomy, or publish 'cells: counts'.",
+    )
+
+
+def silent_columns(table: pa.Table, plan: TablePlan, drawn: pa.Table) -> list[str]:
+    """Return the columns of a sample that are empty because they are published as ``*`` everywhere."""
+    empty = [n for n in plan.named(Role.QUASI) if drawn.column(n).null_count == drawn.num_rows]
+    return [n for n in empty if ROOT in published_cells(table.column(n)).unique().to_pylist()]
 
 
 @dataclass(frozen=True)
@@ -205,8 +221,10 @@ class _Dealing:
         columns, names = [], []
         for column in (c for c in self.plan.columns if c.published):
             names.append(column.name)
-            if column.role is Role.QUASI:
+            if column.name in self.dealt:
                 columns.append(self.dealt[column.name].column(back))
+            elif column.role is Role.QUASI:
+                columns.append(pa.nulls(self.published.num_rows, pa.string()))
             else:
                 fixed = typed_column(self.published.column(column.name), column, self.plan.missing_values)
                 moved = apart and column.role is Role.SENSITIVE
@@ -234,6 +252,8 @@ class _Dealing:
                     )
                 if name in self.dealt:
                     known[name] = self.dealt[name]
+                elif planned[name].role is Role.QUASI:
+                    raise nothing_to_draw(name)
                 elif name not in known:
                     known[name] = Fixed(self._prepared(planned[name]))
         return known

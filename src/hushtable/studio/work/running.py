@@ -30,6 +30,7 @@ from hushtable.release.sample.sample import read_columns
 from hushtable.release.written import Written
 from hushtable.report.gather.columns import binned_columns, column_evidence
 from hushtable.report.gather.facts import LEAST
+from hushtable.schema.columns import Kind
 from hushtable.studio.comparing import FILE
 from hushtable.studio.jobs import Report
 from hushtable.studio.projects import Project, Run, confined, next_number, run_of
@@ -144,7 +145,7 @@ def run(project: Project, report: Report, policy: Mapping[str, Any], origin: int
 
 
 def _drawable(release: Release) -> bool:
-    """Whether a sample can be drawn: not from a column that is ``*`` everywhere."""
+    """Whether a sample can be drawn: not if all quasi-identifiers are ``*`` everywhere."""
     try:
         read_columns(release.table, release.plan.table, release.plan.algorithm.recoding)
     except IncompatibleError:
@@ -312,9 +313,16 @@ def _level_names(coded: Coded, codes: Any) -> list[list[Any]]:
 
 
 def _marks(coded: Coded) -> list[list[Any]]:
-    """Return some values of a column with their position in its order, for an axis."""
+    """Return some values of a column with their position in its order, for an axis. Fractions are rounded."""
     some = np.unique(np.linspace(0, coded.size - 1, min(5, coded.size)).astype(np.int64)).tolist()
-    return [[code, str(coded.labels[0][coded.levels[0][code]] or "")] for code in some]
+    exact = [str(coded.labels[0][coded.levels[0][code]] or "") for code in some]
+    if coded.kind is not Kind.NUMERIC or not any("." in label for label in exact):
+        return [list(mark) for mark in zip(some, exact, strict=True)]
+    # four digits, or as many as the whole part has and as keep them apart
+    least = max(4, *(len(label.partition(".")[0].lstrip("-")) for label in exact))
+    rounded = ([f"{float(label):.{n}g}" if "." in label else label for label in exact] for n in range(least, 18))
+    labels = next((shown for shown in rounded if len(set(shown)) == len(shown)), exact)
+    return [list(mark) for mark in zip(some, labels, strict=True)]
 
 
 def _evidence(release: Release) -> list[dict[str, Any]]:

@@ -39,6 +39,8 @@ PART = re.compile(
 RUN = {"python", "sh", "yaml"}
 # shown for reading: output, and sessions that are doctests of the sources
 SHOWN = {"", "text", "pycon", "json", "toml", "csv"}
+QUOTED = re.compile(r"'[^']*'|\"[^\"$`\\]*\"")
+INTO = re.compile(r"^(?P<command>.*?)\s> (?P<file>[\w./-]+)\s*(#.*)?$")
 EXITS = re.compile(r"^(?P<command>.*?)\s*#.*\bexits with (?P<code>\d+)\b.*$", re.MULTILINE)
 
 
@@ -99,7 +101,7 @@ def test_the_code_of_a_page_runs(page, table, tmp_path, monkeypatch):
 def run_shell(code: str, folder: Path) -> None:
     """Run a block: line by line in this process where it is a list of our commands, which is faster; else in bash."""
     lines = [line for line in code.replace("\\\n", " ").splitlines() if line.strip() and not line.startswith("$EDITOR")]
-    if all(line.startswith("hushtable ") and not set(line.partition("#")[0]) & set("|<>;$&`") for line in lines):
+    if all(is_plain(line) for line in lines):
         for line in lines:
             run_command(line)
         return
@@ -110,11 +112,21 @@ def run_shell(code: str, folder: Path) -> None:
     assert done.returncode == 0, done.stdout[-2000:] + done.stderr[-2000:]
 
 
+def is_plain(line: str) -> bool:
+    """Whether a line is one of our commands, which may write into a file, and has nothing else for a shell."""
+    command = QUOTED.sub("", INTO.sub(r"\g<command>", line)).partition("#")[0]
+    return command.startswith("hushtable ") and not set(command) & set("|<>;$&`")
+
+
 def run_command(line: str) -> None:
-    wanted = EXITS.match(line)
-    printed = io.StringIO()
-    with pytest.raises(SystemExit) as ended, contextlib.redirect_stdout(printed), contextlib.redirect_stderr(printed):
-        main(shlex.split(line, comments=True)[1:])
+    wanted, into = EXITS.match(line), INTO.match(line)
+    printed, out = io.StringIO(), io.StringIO()
+    given = shlex.split(into["command"] if into else line, comments=True)[1:]
+    to = contextlib.redirect_stdout(out if into else printed)
+    with pytest.raises(SystemExit) as ended, to, contextlib.redirect_stderr(printed):
+        main(given)
+    if into:
+        Path(into["file"]).write_text(out.getvalue(), encoding="utf-8")
     assert (ended.value.code or 0) == (int(wanted["code"]) if wanted else 0), f"{line}\n{printed.getvalue()[-2000:]}"
 
 
@@ -134,6 +146,23 @@ def check_yaml(code: str, folder: Path) -> None:
 def test_blocks_are_found():
     text = "a\n```sh\nx\n```\n<!-- not run: no server -->\n```python\ny\n```\n<!-- before: z = 1 -->\n"
     assert blocks(text) == [("sh", "x\n"), ("not run", "y\n"), ("python", "z = 1 ")]
+
+
+def test_what_needs_no_shell():
+    plain = [
+        "hushtable run a.yaml # > b",
+        "hushtable suggest c --where 'ncp <= 1'",
+        "hushtable risk r --json > r.json # x",
+    ]
+    assert all(map(is_plain, plain))
+    other = [
+        "cp a b",
+        "hushtable run $POLICY",
+        'hushtable run "$POLICY"',
+        "hushtable run a | tee b",
+        "hushtable a > b; c",
+    ]
+    assert not any(map(is_plain, other))
 
 
 def test_what_is_wrong_is_noticed(tmp_path):

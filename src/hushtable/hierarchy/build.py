@@ -140,8 +140,11 @@ def sorted_leaves(values: pa.Array, kind: Kind, counts: IntArray, column: str) -
         )
     if kind is Kind.ORDINAL:
         return values, np.asarray(counts, dtype=np.int64)
-    order = pc.sort_indices(values)
-    return values.take(order), np.asarray(counts, dtype=np.int64)[order.to_numpy()]
+    times, order = np.asarray(counts, dtype=np.int64), pc.sort_indices(values)
+    places = order.to_numpy()
+    if np.array_equal(places, np.arange(len(places))):
+        return values, times
+    return values.take(order), times[places]
 
 
 def broken_nodes(levels: Sequence[Level]) -> dict[int, int]:
@@ -187,9 +190,10 @@ def assemble(draft: Draft, kind: Kind, *, missing: bool, column: str) -> Coded:
         )
     row_of_leaf = _first(draft.levels[0].nodes, len(draft.values))
     levels = [Level(level.nodes[row_of_leaf], level.labels) for level in draft.levels]
-    order = np.arange(len(draft.values), dtype=np.int64)
+    order, values = np.arange(len(draft.values), dtype=np.int64), draft.values
     if kind is Kind.NOMINAL and not draft.in_order:
         order = _depth_first(levels, draft.naming)
+        values = values.take(pa.array(order))
     numbered = [_number(level, order) for level in levels]
     if draft.root or len(levels) == 1 or len(numbered[-1][1]) != 1:
         numbered.append((np.zeros(len(order), dtype=np.int64), [ROOT]))
@@ -197,7 +201,7 @@ def assemble(draft: Draft, kind: Kind, *, missing: bool, column: str) -> Coded:
         numbered = [*(_with_missing(*level) for level in numbered[:-1]), _wider_root(*numbered[-1])]
     return Coded(
         kind,
-        draft.values.take(pa.array(order)),
+        values,
         missing,
         tuple(nodes for nodes, _ in numbered),
         tuple(tuple(labels) for _, labels in numbered),
@@ -245,7 +249,8 @@ def _number(level: Level, order: IntArray) -> tuple[IntArray, list[str | None]]:
     used = np.argsort(first, kind="stable")[: np.count_nonzero(first < len(nodes))]
     number = np.zeros(len(level.labels), dtype=np.int64)
     number[used] = np.arange(len(used))
-    return number[nodes], level.labels.take(pa.array(used)).to_pylist()
+    labels = level.labels.to_pylist()
+    return number[nodes], [labels[node] for node in used.tolist()]
 
 
 def _with_missing(nodes: IntArray, labels: list[str | None]) -> tuple[IntArray, list[str | None]]:

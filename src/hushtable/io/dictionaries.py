@@ -139,7 +139,8 @@ def to_codes(array: pa.DictionaryArray) -> npt.NDArray[np.int64]:
     """
     indices = array.indices
     if indices.null_count:
-        indices = pc.fill_null(pc.cast(indices, pa.int64()), -1)
+        signed = indices if pa.types.is_signed_integer(indices.type) else pc.cast(indices, pa.int64())
+        indices = pc.fill_null(signed, -1)
     return np.asarray(indices.to_numpy(zero_copy_only=False)).astype(np.int64)
 
 

@@ -39,8 +39,8 @@ def check_names(names: Iterable[Any], where: str) -> list[str]:
                 code="column-name",
                 hint="Name it or remove it.",
             )
-    twice = [name for name, times in Counter(found).items() if times > 1]
-    if twice:
+    if len(set(found)) < len(found):
+        twice = [name for name, times in Counter(found).items() if times > 1]
         raise DataError(
             f"{where} has more than one column named {', '.join(map(repr, twice))}.",
             code="duplicate-column",

@@ -68,6 +68,8 @@ def to_labels(array: pa.Array | pa.ChunkedArray) -> pa.Array | pa.ChunkedArray:
 
 def _plain_labels(array: pa.Array) -> pa.Array:
     kind = array.type
+    if kind == pa.string():
+        return array
     if pa.types.is_floating(kind):
         return _float_labels(array)
     if pa.types.is_decimal(kind):

@@ -352,7 +352,7 @@ def convert(values: pa.Array, kind: Kind, name: str) -> pa.Array:
         return _numeric(values, name)
     if kind is Kind.DATE:
         return _date(values, name)
-    return pc.cast(to_labels(values), pa.string())
+    return to_labels(values)
 
 
 def _trimmed(values: pa.Array) -> pa.Array:
@@ -391,7 +391,8 @@ def _date(values: pa.Array, name: str) -> pa.Array:
     kind = values.type
     if pa.types.is_date(kind) or pa.types.is_timestamp(kind):
         dates = timestamps_to_dates(values) if in_calendar(values) else None
-        if dates is None or not in_calendar(dates):  # a zone may lead out of the calendar
+        # a zone may lead out of the calendar
+        if dates is None or (pa.types.is_timestamp(kind) and not in_calendar(dates)):
             raise DataError(
                 f"Column {name!r} has dates before the year 1 or after 9999.",
                 code="not-date",

@@ -139,7 +139,9 @@ def prepare(
     else:
         reason = "declared with its order" if kind is Kind.ORDINAL else "declared"
     typed = convert(values, kind, name)
-    typed = _without_missing(typed, missing_values)
+    if format is not None or (missing_values and typed.type != values.type):
+        # a token may be written in another way: -999 as -999.0, a day with its time
+        typed = _without_missing(typed, missing_values)
     place = _order_of_labels(typed, order, name) if kind is Kind.ORDINAL else _sorted_places(typed)
     codes, dictionary = place
     smallest = smallest_index(len(dictionary))
@@ -236,12 +238,14 @@ def check_publishable(name: str, type_: pa.DataType) -> None:
 
 def _without_missing(values: pa.Array, tokens: Sequence[str]) -> pa.Array:
     """Replace distinct values that mean missing with null."""
+    if not (tokens or is_text(values.type) or pa.types.is_floating(values.type)):
+        return values
     labels = to_labels(values)
-    gone = pc.or_kleene(pc.is_null(labels), pc.equal(labels, ""))
+    gone = pc.fill_null(pc.equal(labels, ""), True)
     if tokens:
         listed = list(dict.fromkeys([*tokens, *(t.strip() for t in tokens), *_canonical(tokens, values.type)]))
         gone = pc.or_(gone, pc.is_in(pc.utf8_trim_whitespace(labels), pa.array(listed, pa.string())))
-    return pc.if_else(pc.fill_null(gone, True), pa.scalar(None, values.type), values)
+    return pc.if_else(gone, pa.scalar(None, values.type), values)
 
 
 def _canonical(tokens: Sequence[str], type_: pa.DataType) -> list[str]:
@@ -260,11 +264,11 @@ def _canonical(tokens: Sequence[str], type_: pa.DataType) -> list[str]:
 def _sorted_places(typed: pa.Array) -> tuple[npt.NDArray[np.int64], pa.Array]:
     """Return each typed value's rank among the distinct ones (-1 for null), and these in order."""
     coded = typed.dictionary_encode()
-    order = pc.sort_indices(coded.dictionary).to_numpy()
+    order = pc.sort_indices(coded.dictionary)
     rank = np.empty(len(order) + 1, dtype=np.int64)
-    rank[order] = np.arange(len(order))
+    rank[order.to_numpy()] = np.arange(len(order))
     rank[-1] = -1
-    return rank[to_codes(coded)], coded.dictionary.take(pa.array(order))
+    return rank[to_codes(coded)], coded.dictionary.take(order)
 
 
 def _order_of_labels(labels: pa.Array, order: Sequence[str], name: str) -> tuple[npt.NDArray[np.int64], pa.Array]:

@@ -206,7 +206,9 @@ def _code(column: ColumnPlan, prepared: Prepared, times: IntArray | None = None)
         at = pc.index_in(ranked, value_set=data.dictionary).fill_null(-1).to_numpy(zero_copy_only=False)
         times_of = np.append(occurring, 0)[at]
         coded = hierarchy.code(ranked, prepared.kind, missing=missing, column=column.name, counts=times_of)
-    place = pc.index_in(data.dictionary, value_set=coded.values).to_numpy(zero_copy_only=False)
+    place: AnyArray = np.arange(len(data.dictionary))
+    if not coded.values.equals(data.dictionary):
+        place = pc.index_in(data.dictionary, value_set=coded.values).to_numpy(zero_copy_only=False)
     # the last entry is for null: the missing value, code 0
     lookup = np.append(place + int(coded.missing), 0).astype(smallest(coded.size))
     return look_up(lookup, data), coded

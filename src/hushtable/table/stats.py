@@ -18,7 +18,7 @@ from typing import TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from hushtable.arrays import FloatArray, IntArray, joined_ranges, run_starts
+from hushtable.arrays import FloatArray, IntArray, run_starts
 
 Key: TypeAlias = tuple[str, ...]
 """The name of a histogram: one sensitive column, or several taken jointly."""
@@ -65,13 +65,16 @@ class Histogram:
     def from_pairs(cls, groups: IntArray, values: IntArray, units: IntArray, n_groups: int, unit: int = 1) -> Histogram:
         """Build from unsorted (group, value, units) triples; equal pairs add up, zeros disappear."""
         order = np.lexsort((values, groups))
-        g, v, u = groups[order], values[order], units[order]
-        starts = np.flatnonzero(run_starts(g, v))
-        total = np.add.reduceat(u, starts) if len(starts) else u[:0]
+        g, v, total = groups[order], values[order], units[order]
+        new = run_starts(g, v)
+        if not new.all():
+            starts = new.nonzero()[0]
+            g, v, total = g[starts], v[starts], np.add.reduceat(total, starts)
         keep = total > 0
-        g, v, total = g[starts][keep], v[starts][keep], total[keep]
-        offsets = np.searchsorted(g, np.arange(n_groups + 1)).astype(np.int64)
-        return cls(offsets, v.astype(np.int64), total.astype(np.int64), unit)
+        if not keep.all():
+            g, v, total = g[keep], v[keep], total[keep]
+        offsets = g.searchsorted(np.arange(n_groups + 1)).astype(np.int64, copy=False)
+        return cls(offsets, v.astype(np.int64, copy=False), total.astype(np.int64, copy=False), unit)
 
     def __len__(self) -> int:
         return len(self.offsets) - 1
@@ -85,6 +88,11 @@ class Histogram:
     def lengths(self) -> IntArray:
         """Entries per group."""
         return self.offsets[1:] - self.offsets[:-1]
+
+    @cached_property
+    def _filled(self) -> bool:
+        """Whether there are groups, and each has entries."""
+        return len(self) > 0 and bool(self.lengths.all())
 
     @cached_property
     def groups(self) -> IntArray:
@@ -112,9 +120,9 @@ class Histogram:
         return self._reduce(np.minimum, entries, empty)
 
     def _reduce(self, ufunc: np.ufunc, entries: npt.NDArray[np.generic], empty: float) -> FloatArray:
-        filled = self.lengths > 0
-        if len(filled) and filled.all():
+        if self._filled:
             return np.asarray(ufunc.reduceat(entries, self.offsets[:-1]), dtype=np.float64)
+        filled = self.lengths > 0
         out = np.full(len(self), empty, dtype=np.float64)
         if filled.any():
             out[filled] = ufunc.reduceat(entries, self.offsets[:-1][filled])
@@ -151,13 +159,16 @@ class Histogram:
         """Return the histograms of these groups, in this order."""
         lengths = self.lengths[groups]
         offsets = _offsets(lengths)
-        index = joined_ranges(self.offsets[:-1][groups], lengths)
+        index = (self.offsets[:-1][groups] - offsets[:-1]).repeat(lengths)
+        index += np.arange(len(index))
         return Histogram(offsets, self.values[index], self.units[index], self.unit)
 
     def merge(self, labels: IntArray, n_groups: int) -> Histogram:
         """Add up groups that have the same label; label -1 drops a group."""
         owner = labels[self.groups]
         keep = owner >= 0
+        if keep.all():
+            return Histogram.from_pairs(owner, self.values, self.units, n_groups, self.unit)
         return Histogram.from_pairs(owner[keep], self.values[keep], self.units[keep], n_groups, self.unit)
 
     def relabel(self, codes: IntArray) -> Histogram:
@@ -247,28 +258,27 @@ class GroupStats:
         index = np.asarray(groups)
         if index.dtype == np.bool_:
             index = np.flatnonzero(index)
-        index = index.astype(np.int64)
-        return replace(
-            self,
+        index = index.astype(np.int64, copy=False)
+        if self.tables is None and len(index) == len(self) and bool((index == np.arange(len(self))).all()):
+            return self
+        return GroupStats(
             units=self.units[index],
+            unit=self.unit,
             histograms={k: h.take(index) for k, h in self.histograms.items()},
             population=None if self.population is None else self.population[index],
             background=None if self.background is None else self.background.take(index),
-            tables=None,
             cells=None if self.cells is None else {name: codes[index] for name, codes in self.cells.items()},
         )
 
     def merge(self, labels: npt.ArrayLike, n_groups: int) -> GroupStats:
         """Add up the groups that have the same label; label -1 drops a group. The cells of the unions are unknown."""
         owner = np.asarray(labels, dtype=np.int64)
-        return replace(
-            self,
+        return GroupStats(
             units=_add_up(self.units, owner, n_groups),
+            unit=self.unit,
             histograms={k: h.merge(owner, n_groups) for k, h in self.histograms.items()},
             population=None if self.population is None else _add_up(self.population, owner, n_groups),
             background=None if self.background is None else self.background.merge(owner, n_groups),
-            tables=None,
-            cells=None,
         )
 
     def whole(self) -> GroupStats:
@@ -279,16 +289,14 @@ class GroupStats:
     def concat(parts: Sequence[GroupStats]) -> GroupStats:
         """Return the groups of all parts as one table."""
         first = parts[0]
-        return replace(
-            first,
+        return GroupStats(
             units=np.concatenate([p.units for p in parts]),
+            unit=first.unit,
             histograms={k: Histogram.concat([p.histograms[k] for p in parts]) for k in first.histograms},
             population=_concat([p.population for p in parts]),
             background=None
             if first.background is None
             else Histogram.concat([p.background for p in parts if p.background is not None]),
-            tables=None,
-            cells=None,
         )
 
     def with_one_more(self, key: Key, value: IntArray) -> GroupStats:

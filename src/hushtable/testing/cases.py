@@ -10,7 +10,7 @@ from __future__ import annotations
 import datetime
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import Any
 
 import numpy as np
@@ -147,21 +147,32 @@ class Case:
         }
         return Plan(self.columns, chosen, algorithm, suppression, seed, self.side_tables_for(chosen), document)
 
-    def encoded(self, models: Iterable[PrivacyModel]) -> EncodedTable:
-        """Return the table as codes, with the rows that the models need."""
+    def encoded(self, models: Iterable[PrivacyModel], *, exact: bool = False) -> EncodedTable:
+        """Return the table as codes, with the rows that the models need; it is encoded once for all such models."""
         side_tables = self.side_tables_for(models)
         kind = (
+            exact,
             side_tables.population is not None,
             side_tables.background is not None,
             side_tables.background_on,
             side_tables.bandwidths,
         )
         if kind not in self._encodings:
-            self._encodings[kind] = encode(self.table, self.columns, side_tables)
+            self._encodings[kind] = encode(self.table, self.columns, side_tables, exact=exact)
         return self._encodings[kind]
 
     @cached_property
-    def _encodings(self) -> dict[tuple[bool, bool, str, tuple[float, ...]], EncodedTable]:
+    def _encodings(self) -> dict[tuple[bool, bool, bool, str, tuple[float, ...]], EncodedTable]:
+        return {}
+
+    @cached_property
+    def drawn(self) -> dict[tuple[type[PrivacyModel], int], PrivacyModel | None]:
+        """The models that were drawn for this case; see ``model_examples``."""
+        return {}
+
+    @cached_property
+    def verdicts(self) -> dict[tuple[type[PrivacyModel], str], bool | None]:
+        """Whether the whole table satisfies them, by their text; None for those that do not suit it."""
         return {}
 
 
@@ -237,7 +248,7 @@ def random_case(
     entity: bool = False,
     others: int | None = None,
 ) -> Case:
-    """Return a random table with its plan.
+    """Return a random table with its plan; the same arguments give the same object, which keeps what it encoded.
 
     Parameters
     ----------
@@ -256,6 +267,11 @@ def random_case(
     >>> random_case(3, 6).sensitive
     ('disease', 'income', 'guard')
     """
+    return _random_case(seed, rows, missing, cells, entity, rows if others is None else others)
+
+
+@lru_cache(maxsize=256)
+def _random_case(seed: int, rows: int, missing: Missing, cells: Form | None, entity: bool, n_others: int) -> Case:
     table = random_table(seed, rows, gaps=missing is not Missing.ERROR)
     quasi = _quasi_names(seed)
     plans = [
@@ -270,7 +286,6 @@ def random_case(
         ColumnPlan("guard", Role.SENSITIVE, Kind.NOMINAL),
         ColumnPlan("note", Role.INSENSITIVE),
     ]
-    n_others = rows if others is None else others
     more = random_table(seed, 2 * rows + n_others).slice(rows, n_others).select(quasi)
     if missing is Missing.ERROR:
         more = more.drop_null()

@@ -55,11 +55,16 @@ def model_examples(
     found: list[tuple[PrivacyModel, bool]] = []
     seen: set[str] = set()
     for draw in range(_DRAWS):
-        drawn = _draw(model, case, draw)
-        if drawn is None or repr(drawn) in seen:
+        if (model, draw) not in case.drawn:
+            case.drawn[model, draw] = _draw(model, case, draw)
+        drawn = case.drawn[model, draw]
+        name = repr(drawn)
+        if drawn is None or name in seen:
             continue
-        seen.add(repr(drawn))
-        verdict = _verdict(drawn, case)
+        seen.add(name)
+        if (model, name) not in case.verdicts:
+            case.verdicts[model, name] = _verdict(drawn, case)
+        verdict = case.verdicts[model, name]
         if verdict is not None and feasible in (None, verdict):
             found.append((drawn, verdict))
         if sum(feasible is False or good for _, good in found) >= limit:

@@ -7,11 +7,12 @@ from enum import Enum
 
 import pyarrow as pa
 
-from hushtable.algorithms.base import Algorithm, Recoding
+from hushtable.algorithms.base import Algorithm, Problem, Recoding
 from hushtable.engines import local
 from hushtable.engines.release import Release
 from hushtable.errors import DataError, IncompatibleError, Infeasible, NotFound
 from hushtable.models.base import Monotone, PrivacyModel, Stat
+from hushtable.release.plan import Plan
 from hushtable.schema.columns import Missing, Role
 from hushtable.testing.brute import satisfiable
 from hushtable.testing.cases import Case
@@ -47,7 +48,8 @@ def _checked(models: Sequence[PrivacyModel], algorithm: Algorithm, case: Case, s
         require(error.message and error.hint, f"{algorithm.name} refuses without stating a reason or a remedy")
         return Answer.INCOMPATIBLE
     try:
-        release = local.run(case.table, plan)
+        problem = _problem(case, plan)
+        release = local.finish(case.table, plan, problem, *local.solve(problem, plan))
     except (Infeasible, NotFound) as error:
         require(error.message and error.hint, f"{algorithm.name} gives up without stating a reason or a remedy")
         return Answer.INFEASIBLE if isinstance(error, Infeasible) else Answer.NOT_FOUND
@@ -59,6 +61,11 @@ def _checked(models: Sequence[PrivacyModel], algorithm: Algorithm, case: Case, s
     require(release.verification.ok, "a release was returned that its own verification rejects")
     require(release.verification.classes == len(stats), "the verifier counts different classes than the cells show")
     return release
+
+
+def _problem(case: Case, plan: Plan) -> Problem:
+    """The problem of ``local.run``, with the case's own encoding: ``repeat_checks`` let every run encode its table."""
+    return local.problem_from(case.encoded(plan.models, exact=plan.algorithm.recoding is Recoding.BUCKET), plan)
 
 
 def refuses_unknown(error: DataError, case: Case) -> bool:
@@ -84,7 +91,7 @@ def check_infeasible(
     if found is Answer.INCOMPATIBLE:
         return found
     plan = case.plan(models, algorithm, suppression=suppression)
-    problem = local.problem_of(case.table, plan) if isinstance(found, Answer) else found.problem
+    problem = _problem(case, plan) if isinstance(found, Answer) else found.problem
     answer = found if isinstance(found, Answer) else Answer.RELEASED
     possible = satisfiable(problem)
     require(not (possible and answer is Answer.INFEASIBLE), f"{models} are called infeasible, but a partition exists")

@@ -104,3 +104,14 @@ def test_a_release_that_names_files_elsewhere_is_refused(desk, folder):
 def test_names_of_columns_that_may_be_cells_are_refused(desk):
     for name in ("headless.csv",):
         assert json.loads(reply_to(desk, ("profile", {"data": name}))[0])["code"] == "header"
+
+
+def test_a_share_does_not_count_fewer_people_than_the_floor(desk, folder):
+    ages = [20 + i % 40 for i in range(396)] + [91, 92, 93, 94]
+    (folder / "data" / "few.csv").write_text("age,sex\n" + "".join(f"{age},{age % 2}\n" for age in ages))
+    text, failed = reply_to(desk, ("audit", {"data": "few.csv", "quasi": ["age"]}))
+    assert not failed, text
+    assert json.loads(text)["risks"]["unique_share"] is None
+    text, failed = reply_to(desk, ("profile", {"data": "few.csv"}))
+    assert not failed, text
+    assert all(subset["unique_share"] in (None, 0) for subset in json.loads(text)["subsets"])

@@ -182,6 +182,10 @@ class Desk:
     def _people(self, value: float) -> Count:
         return Count.people(value, self._floor)
 
+    def _share_of_people(self, share: float, people: float) -> Share | None:
+        """A share of the people; not shown for fewer than the floor, whom it would count if multiplied by all."""
+        return None if 0 < round(share * people) < self._floor else Share.of(share)
+
     def _profile(self, data: str) -> Item:
         from hushtable.schema.profile import profile
 
@@ -204,7 +208,10 @@ class Desk:
                 for c in found.columns
             ],
             "subsets": [
-                {"columns": [Column(name) for name in s.columns], "unique_share": Share.of(s.unique_share)}
+                {
+                    "columns": [Column(name) for name in s.columns],
+                    "unique_share": self._share_of_people(s.unique_share, found.rows),
+                }
                 for size in (1, 2, 3)
                 for s in [s for s in found.subsets if len(s.columns) == size][:_SUBSETS]
             ],
@@ -303,8 +310,8 @@ class Desk:
             ],
             "risks": {
                 "average": Share.of(found.risks["prosecutor"].average),
-                "share_at_risk": Share.of(found.risks["prosecutor"].share_at_risk),
-                "unique_share": Share.of(found.exposure.share(found.exposure.unique)),
+                "share_at_risk": self._share_of_people(found.risks["prosecutor"].share_at_risk, found.rows),
+                "unique_share": self._share_of_people(found.exposure.share(found.exposure.unique), found.rows),
             },
         }
 

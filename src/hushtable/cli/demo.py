@@ -108,7 +108,7 @@ def _text(to: Console, release: Release, verdict: Verdict, output: Path) -> None
     put(to, "Try next:", style="bold")
     place = quote(str(output))
     for command in (
-        f"verify {place}/release/release.csv --policy {place}/policy.yaml",
+        f"verify {place}/release",
         f"measure {place}/release --data {place}/patients.csv",
         f"init {place}/patients.csv --output my-policy.yaml",
         "models",

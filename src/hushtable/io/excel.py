@@ -141,14 +141,11 @@ def stated_size(path: Path) -> int:
         If it is damaged, or a part is compressed with another method than Deflate: Python unpacks those without a
         limit, whatever size is stated.
     """
-    parts = None
     try:
         with zipfile.ZipFile(path) as packed:
             parts = packed.infolist()
     except (OSError, ValueError, zipfile.BadZipFile, NotImplementedError):
-        parts = None
-    if parts is None:
-        raise _damaged(path)
+        raise _damaged(path) from None
     if any(part.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED) for part in parts):
         raise DataError(
             "The file has parts that are compressed with another method than Deflate.",

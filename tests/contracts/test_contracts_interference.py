@@ -138,6 +138,13 @@ def test_every_feature(source):
     assert done["suppressed"] >= 3, done
 
 
+def test_times_keep_their_zones_after_the_pandas_of_spark_was_imported(monkeypatch):
+    # importing pyspark.pandas, as pandera does, sets this for the whole process
+    monkeypatch.setenv("PYARROW_IGNORE_TIMEZONE", "1")
+    place = 20 * list(SOURCES).index("SQLite")
+    assert featured("SQLite", range(place, place + 4)).total()
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("source", SOURCES)
 def test_every_feature_on_many_tables(source):

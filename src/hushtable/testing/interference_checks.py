@@ -242,11 +242,20 @@ def _choices(column: ColumnPlan, case: Case) -> Iterator[Any]:
 
 
 def _put(table: pa.Table, name: str, cells: Mapping[int, Any]) -> pa.Table:
-    column = table.column(name).to_pylist()
-    for row, cell in cells.items():
-        column[row] = None if cell == "" else cell
-    at = table.column_names.index(name)
-    return table.set_column(at, name, as_array(column, table.schema.field(name).type))
+    """Replace some cells of a column.
+
+    The others stay in Arrow: libraries that import Spark's pandas make Arrow ignore the zones of Python's times.
+    """
+    rows = sorted(cells)
+    kind = table.schema.field(name).type
+    fresh = as_array([None if cells[row] == "" else cells[row] for row in rows], kind)
+    # the place of every cell in the column with the new cells at its end
+    places = np.arange(table.num_rows)
+    places[rows] = table.num_rows + np.arange(len(rows))
+    column = pa.chunked_array([*table.column(name).chunks, fresh], kind).unify_dictionaries().take(pa.array(places))
+    if pa.types.is_dictionary(kind):
+        column = as_array(column.to_pylist(), kind)
+    return table.set_column(table.column_names.index(name), name, column)
 
 
 def check_interference(

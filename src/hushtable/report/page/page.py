@@ -7,7 +7,7 @@ from pathlib import Path
 
 from hushtable.errors import OutputError, UsageError, counted
 from hushtable.io.atomic import atomic_write_text
-from hushtable.release.targets import check_outside
+from hushtable.release.companion import check_outside
 from hushtable.release.verify import needed_and_achieved
 from hushtable.report.charts.bars import Interval, interval_chart, pair_chart
 from hushtable.report.charts.frame import Heading

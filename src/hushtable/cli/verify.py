@@ -78,7 +78,7 @@ def verify(
     """
     from hushtable import api
     from hushtable.policy.files import is_linked, load_policy
-    from hushtable.release.written import table_file
+    from hushtable.release.written import check_nothing_else, files_of, table_file
     from hushtable.report.signature import check_report, is_report
 
     promised = policy_file or _own_policy(published)
@@ -88,7 +88,7 @@ def verify(
         return
     if schema is not None:
         raise no_schema()
-    source = source_of(published, table=table)
+    whole = source = source_of(published, table=table)
     if isinstance(source, Path):
         source = table_file(source)
     policy = load_policy(promised)
@@ -96,10 +96,12 @@ def verify(
     if evidence is not None and is_report(evidence):
         checked, evidence = check_report(evidence, source), None
     if rerun:
+        if isinstance(source, Path) and source != whole:
+            check_nothing_else(source.parent, files_of(source, policy.build_algorithm().recoding))
         verification = run_again(source, policy, data or [])
     else:
         with waiting("reading and verifying"):
-            verification = api.verify(source, policy, evidence, companion, data or None)
+            verification = api.verify(whole, policy, evidence, companion, data or None)
     found = {"file": redacted(source), "own_policy": policy_file is None, "reproduced": rerun}
     found |= {**verification.as_dict(), "evidence": checked}
     unread = bool(data) and not rerun and not verification.from_original

@@ -328,10 +328,18 @@ _SECTIONS = {
 }
 
 
+_PRIVATE = tag(
+    "p",
+    tag("strong", "Private: do not hand this report over with the release."),
+    " It compares the release with the original. Give it only to people who may see the original.",
+    class_="private",
+)
+
+
 def page(report: Report) -> str:
     """Return the whole HTML file."""
     body = join(
-        tag("header", tag("h1", report.title), tag("p", report.about, class_="about"), _line(report)),
+        tag("header", tag("h1", report.title), tag("p", report.about, class_="about"), _line(report), _PRIVATE),
         tag(
             "main",
             summary_box(report),

@@ -195,6 +195,32 @@ def test_release_json_cannot_point_to_another_table(call, release, people):
     assert call("verify", folder, "--json").data["code"] == "unverified-files"
 
 
+FALSE = {
+    "satisfied": False,
+    "classes": 2,
+    "released": 39,
+    "columns": ["age"],
+    "algorithm": {"mdav": {}},
+    "models": [],
+}
+
+
+@pytest.mark.parametrize("what", [*FALSE, "a stronger model", "a better class", "another parameter"])
+def test_false_statements_in_release_json_are_refused(call, release, what):
+    """Whoever reads only release.json must not learn of a promise that the table does not keep."""
+    place = release.parent / "release.json"
+    facts = json.loads(place.read_text())
+    first = facts["models"][0]
+    changes = {"a stronger model": {**first, "model": "k-map"}, "a better class": {**first, "achieved": 50},
+               "another parameter": {**first, "parameters": {"k": 50}, "bound": 50, "achieved": 50}}  # fmt: skip
+    forged = {what: FALSE[what]} if what in FALSE else {"models": [changes[what], *facts["models"][1:]]}
+    (release.parent.parent / "release.private").rename(release.parent.parent / "away")
+    assert call("verify", release.parent).code == 0
+    place.write_text(json.dumps({**facts, **forged}))
+    answer = call("verify", release.parent, "--json")
+    assert (answer.code, answer.data["code"]) == (2, "mismatch")
+
+
 def test_forged_patterns_are_refused(call, policy, people):
     """They are handed over with the table, and count its rows."""
     policy.write_text(POLICY.replace("seed: 7", "algorithm: anti-unification\nsuppression: 1"))

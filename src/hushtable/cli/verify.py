@@ -102,6 +102,8 @@ def verify(
     else:
         with waiting("reading and verifying"):
             verification = api.verify(whole, policy, evidence, companion, data or None)
+    if policy_file is None and verification.ok and isinstance(source, Path):
+        _check_statements(source, policy, verification)
     found = {"file": redacted(source), "own_policy": policy_file is None, "reproduced": rerun}
     found |= {**verification.as_dict(), "evidence": checked}
     unread = bool(data) and not rerun and not verification.from_original
@@ -124,6 +126,21 @@ def _own_policy(published: str) -> Path:
         code="no-policy",
         hint="Give the folder that 'hushtable run' wrote, or pass the promised policy with --policy.",
     )
+
+
+def _check_statements(published: Path, policy: Policy, verification: Verification) -> None:
+    """Refuse a ``release.json`` that contradicts the release next to it; hushtable 0.1 stated other things."""
+    from hushtable.io.files import column_names
+    from hushtable.release.companion import load_evidence
+    from hushtable.release.published import check_statements
+    from hushtable.release.written import files_of
+
+    stated = load_evidence(published.parent / "release.json")
+    if stated.get("format", 1) < 2:
+        return
+    algorithm = policy.build_algorithm()
+    files = [file for file in files_of(published, algorithm.recoding) if file.name != "patterns.csv"]
+    check_statements(stated, verification, {name for file in files for name in column_names(file)}, algorithm.name)
 
 
 def _print(to: Console, found: Mapping[str, Any], *, unread: bool) -> None:

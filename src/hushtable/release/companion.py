@@ -291,9 +291,10 @@ def load_evidence(path: Path) -> dict[str, Any]:
     check_format("release", data.get("format", 1), repr(str(path)))  # hushtable 0.1 did not say
     wrong = [name for name, kind in _SHAPE.items() if not isinstance(data.get(name, kind()), kind)]
     wrong += [name for name in ("columns", "models") if name not in wrong and not _lists(data, name)]
-    # the table is in the folder, whatever a forged file says
+    # the table is in the folder, whatever a forged file says, and a workbook may have hidden sheets
     file = data.get("file", "release.csv")
-    wrong += ["file"] if "file" not in wrong and (Path(file).name != file or file in ("", "..")) else []
+    inside = "file" in wrong or (Path(file).name == file and Path(file).suffix in (".csv", ".parquet"))
+    wrong += [] if inside else ["file"]
     if wrong:
         raise DataError(f"{path.name} is not a release.json: its {wrong[0]!r} has the wrong type.",
                         code="bad-release-json", hint="Use the release as it was written.")  # fmt: skip

@@ -156,7 +156,7 @@ CALLS: list[Call] = [
         "run policy.yaml --data duckdb:///in.duckdb --query SELECT~CAST(name~AS~INT)~AS~name~FROM~people --output x",
         "run policy.yaml --data duckdb:///in.duckdb --query SELECT~error(name)~AS~name~FROM~people --output x",
         "run policy.yaml --data sqlite:///in.db --query SELECT~zqname0001~FROM~people --output x",
-        "measure release --data others.csv --files .",
+        "measure release --data others.csv --files . --only query-error",
         "attack release --data people.csv --files . --external bad/ragged.csv",
         "attack release --data people.csv --files . --external bad/age.csv",
         "ledger add release --ledger ledger --data people.csv --person name --files .",

@@ -28,7 +28,7 @@ from hushtable.release.original import Files
 from hushtable.release.plan import Plan
 from hushtable.release.targets import check_target
 from hushtable.release.verify import Verification
-from hushtable.release.written import Written, read_published, table_file
+from hushtable.release.written import Written, check_nothing_else, files_of, read_published, table_file
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -531,10 +531,12 @@ def verify(
         ``ok`` says whether every model holds.
     """
     from hushtable.release.addresses import read_address
+    from hushtable.release.files import check_patterns
     from hushtable.release.published import verify_published
 
     algorithm = policy.build_algorithm()
     linked = policy.table_plan() if algorithm.recoding is Recoding.BUCKET else None
+    rules = False
     given = Path(evidence) if evidence else None
     folder = given.parent if given else None
     addressed = isinstance(published, str) and is_url(published) and not published.lower().startswith("file:")
@@ -548,8 +550,11 @@ def verify(
         table = read_address(published, linked)
     elif isinstance(published, str | Path):
         path = Url.of(published).path if isinstance(published, str) and is_url(published) else Path(published)
-        path = table_file(path)
+        whole, path = path, table_file(path)
         table, folder = read_published(path, linked), path.parent
+        if whole != path:
+            check_nothing_else(whole, files_of(path, algorithm.recoding))
+            rules = algorithm.recoding is Recoding.PATTERN
     else:
         table = to_arrow(published)
     given_policy, policy = policy, policy.for_columns(table.column_names)
@@ -569,15 +574,14 @@ def verify(
         own = load_policy(folder / "policy.yaml")
         _check_columns_alike(given_policy.for_columns(own.columns), own)
     if original is not None and folder is not None:
-        return _opened(folder, policy, original, companion).verification
-    return verify_published(
-        table,
-        plan,
-        policy.model(),
-        found,
-        recoding=algorithm.recoding,
-        suppression=policy.suppression,
-    )
+        checked = _opened(folder, policy, original, companion).verification
+    else:
+        checked = verify_published(
+            table, plan, policy.model(), found, recoding=algorithm.recoding, suppression=policy.suppression
+        )
+    if rules:
+        check_patterns(path.with_name("patterns.csv"), table, checked.labels, plan, algorithm.apart)
+    return checked
 
 
 _ALIKE = ("columns", "missing", "missing_values", "entity", "population", "background")

@@ -86,6 +86,15 @@ def test_sample_and_report(call, release, tmp_path):
     assert (answer.code != 0, "does not match the evidence" in answer.words) == (True, True)
 
 
+def test_a_folder_with_a_file_that_was_not_verified_is_refused(call, release):
+    folder, data = release
+    assert call("verify", folder).code == 0
+    (folder / "originals").mkdir()
+    (folder / "originals" / "people.csv").write_bytes((data / "people.csv").read_bytes())
+    answer = call("verify", folder, "--json")
+    assert (answer.code, answer.data["code"]) == (2, "unverified-files")
+
+
 def test_attack_with_a_control(call, release, tmp_path):
     folder, data = release
     others = tmp_path / "others"

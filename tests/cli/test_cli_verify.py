@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import json
+
 import pytest
 from support_cli import CANARY, POLICY, rows, write_csv
 
@@ -161,3 +163,74 @@ def test_a_release_of_drawn_records_cannot_be_made_again(call, tmp_path):
     assert call("verify", table, "--policy", policy).code == 0
     answer = call("verify", table, "--policy", policy, "--data", file, "--rerun")
     assert answer.code == 2 and "the release cannot be reproduced" in " ".join(answer.err.split())
+
+
+PLANTED = ["people.csv", ".people.csv", "_people.parquet", "people.db", "sub/people.csv", "release.parquet/people.orc"]
+
+
+@pytest.mark.parametrize("planted", PLANTED)
+def test_a_folder_with_a_file_that_was_not_verified_is_refused(call, release, people, planted):
+    """The whole folder is handed over, so a table in it that nothing has verified must not look verified."""
+    folder = release.parent
+    place = folder / planted
+    place.parent.mkdir(exist_ok=True)
+    place.write_bytes(people.read_bytes())
+    for more in ([], ["--data", people, "--rerun"]):
+        answer = call("verify", folder, *more, "--json")
+        assert (answer.code, answer.data["code"]) == (2, "unverified-files") and repr(planted) in answer.data["message"]
+    # what is verified alone says nothing about the folder
+    assert call("verify", release).code == 0
+    place.write_bytes(b"")
+    assert call("verify", folder).code == 0
+
+
+def test_release_json_cannot_point_to_another_table(call, release, people):
+    """A forged one could name a sound table while the folder has another, whose name everybody opens."""
+    folder = release.parent
+    release.rename(folder / "sound.csv")
+    release.write_bytes(people.read_bytes())
+    facts = json.loads((folder / "release.json").read_text())
+    (folder / "release.json").write_text(json.dumps({**facts, "file": "sound.csv"}))
+    (folder.parent / "release.private").rename(folder.parent / "away")
+    assert call("verify", folder, "--json").data["code"] == "unverified-files"
+
+
+FALSE = {
+    "satisfied": False,
+    "classes": 2,
+    "released": 39,
+    "columns": ["age"],
+    "algorithm": {"mdav": {}},
+    "models": [],
+}
+
+
+@pytest.mark.parametrize("what", [*FALSE, "a stronger model", "a better class", "another parameter"])
+def test_false_statements_in_release_json_are_refused(call, release, what):
+    """Whoever reads only release.json must not learn of a promise that the table does not keep."""
+    place = release.parent / "release.json"
+    facts = json.loads(place.read_text())
+    first = facts["models"][0]
+    changes = {"a stronger model": {**first, "model": "k-map"}, "a better class": {**first, "achieved": 50},
+               "another parameter": {**first, "parameters": {"k": 50}, "bound": 50, "achieved": 50}}  # fmt: skip
+    forged = {what: FALSE[what]} if what in FALSE else {"models": [changes[what], *facts["models"][1:]]}
+    (release.parent.parent / "release.private").rename(release.parent.parent / "away")
+    assert call("verify", release.parent).code == 0
+    place.write_text(json.dumps({**facts, **forged}))
+    answer = call("verify", release.parent, "--json")
+    assert (answer.code, answer.data["code"]) == (2, "mismatch")
+
+
+def test_forged_patterns_are_refused(call, policy, people):
+    """They are handed over with the table, and count its rows."""
+    policy.write_text(POLICY.replace("seed: 7", "algorithm: anti-unification\nsuppression: 1"))
+    assert call("run", policy, "--data", people).code == 0
+    assert call("verify", "release").code == 0
+    patterns = people.parent / "release" / "patterns.csv"
+    lines = patterns.read_text().splitlines()
+    for forged in ([*lines, lines[1]], [lines[0].replace("records", "people"), *lines[1:]], [lines[0], lines[1] + "0"]):
+        patterns.write_text("\n".join(forged) + "\n")
+        (people.parent / "release.private").rename(people.parent / "away")
+        answer = call("verify", "release", "--json")
+        assert (answer.code, answer.data["code"]) == (2, "other-patterns")
+        (people.parent / "away").rename(people.parent / "release.private")

@@ -253,3 +253,15 @@ def test_apostrophes_only_for_spreadsheets(tmp_path):
         assert sorted(opened.table["s"].to_pylist()) == sorted(table["s"].to_pylist())
         assert opened.verify().ok
         assert ht.verify(folder / "release.csv", policy).ok
+
+
+@pytest.mark.parametrize("place", ["release/inner", "release/deep/inner", "release.private/inner"])
+def test_no_release_is_saved_inside_another_or_its_companion(tmp_path, place):
+    """Its private companion would be next to it, and so be handed over with the other release."""
+    release = run_plan(random_people(30, 3), plan_of([KAnonymity(k=3)]))
+    release.save(tmp_path / "release")
+    there = sorted(tmp_path.rglob("*"))
+    with pytest.raises(OutputError, match="is in the folder of a release") as caught:
+        release.save(tmp_path / place)
+    assert caught.value.code == "in-release" and sorted(tmp_path.rglob("*")) == there
+    release.save(tmp_path / "release", overwrite=True)

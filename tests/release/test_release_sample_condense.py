@@ -174,6 +174,32 @@ def test_drawing_again_with_other_columns_gives_no_other_draw():
         assert sorted(release.condense(columns=columns)["pay"].to_pylist()) == sorted(every["pay"].to_pylist())
 
 
+@pytest.mark.parametrize("change", [{"seed": 1}, {"suppression": 0.1}, {"cells": "intervals"}, {"missing": "wildcard"}])
+def test_the_same_classes_under_another_policy_give_no_other_draw(change):
+    """A seed that moves nobody gave new draws of the same moments, as many as one wanted, which could be averaged."""
+    names = ["age", "pay", "height"]
+    draws = [released(**more).condense().select(names).to_pydict() for more in ({}, change)]
+    first, second = (sorted(zip(*drawn.values(), strict=True)) for drawn in draws)
+    assert first == second
+
+
+def test_equal_classes_and_other_tables_have_draws_of_their_own():
+    """Equal draws would tell that two classes have the same values, or that nobody in a class has changed."""
+    ages = [30, 34, 38, 42, 46, 50]
+    table = pa.table({"age": ages * 4, "sex": ["f"] * 12 + ["m"] * 12, "ill": ["flu", "cold"] * 12,
+                      "visit": list(range(24))})  # fmt: skip
+    tree = {"sex": {"kind": "nominal"}, "age": {"kind": "numeric"}}
+    policy = ht.Policy(quasi=tree, sensitive=["ill"], insensitive=["visit"], models=[ht.KAnonymity(k=12)])
+    drawn = ht.anonymize(table, policy).condense().to_pydict()
+    halves = [sorted(a for a, v in zip(drawn["age"], drawn["visit"], strict=True) if v // 12 == h) for h in (0, 1)]
+    assert halves[0] != halves[1]
+    grown = pa.table({"age": [30, 34, 38, 80, 84, 88], "visit": range(6), "ill": ["flu"] * 6})
+    policy = ht.Policy(quasi=["age"], sensitive=["ill"], insensitive=["visit"], models=[ht.KAnonymity(k=3)])
+    changed = grown.set_column(0, "age", pa.array([30, 34, 38, 80, 84, 87]))
+    first, second = (ht.anonymize(t, policy).condense()["age"].to_pylist()[:3] for t in (grown, changed))
+    assert first != second
+
+
 def test_only_some_columns():
     release = released(cells="counts", algorithm="mondrian")
     drawn = release.condense(columns=["pay"])

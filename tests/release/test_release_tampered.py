@@ -152,7 +152,8 @@ def test_no_edit_makes_a_broken_promise_pass(broken, data):
 @pytest.mark.parametrize(
     "forged",
     [{"file": "../other/release.csv"}, {"file": "/etc/hostname"}, {"file": ["release.csv"]}, {"file": ".."},
-     {"file": ""}, {"columns": {"age": 1}}, {"columns": [["age"]]}, {"models": [5]}, {"models": "k"},
+     {"file": ""}, {"file": "release.xlsx"}, {"file": "release.csv.gz"},
+     {"columns": {"age": 1}}, {"columns": [["age"]]}, {"models": [5]}, {"models": "k"},
      {"notes": 5}, {"files": []}],
 )  # fmt: skip
 def test_a_forged_release_is_not_opened(tmp_path, forged):

@@ -68,6 +68,13 @@ def test_hostile_names_stay_text(hostile, tmp_path: Path) -> None:
     assert read.outside == []
 
 
+def test_the_page_begins_with_who_may_see_it(hostile) -> None:
+    """Not at its end: whoever forwards it by mistake reads the first lines."""
+    report = General().report(hostile, attacks=False)
+    assert page(report).index("Private: do not hand this report over") < page(report).index('id="summary"')
+    assert report.limits[0].startswith("This report is a private document.")
+
+
 def test_the_policy_of_the_page_allows_its_own_style_and_nothing_else(hostile) -> None:
     text = page(General().report(hostile, attacks=False))
     (allowed,) = re.findall(r'http-equiv="Content-Security-Policy" content="([^"]+)"', text)

@@ -61,6 +61,17 @@ def test_any_spelling_joins_labels_that_differ_in_capitals_and_spaces():
     assert (found.kind, found.values.to_pylist(), found.missing) == (Kind.NOMINAL, ["flu", "hiv"], 1)
 
 
+@pytest.mark.parametrize("other", ["HIV\u200b", "\ufeffHIV", "H\u00adIV", "HIV\u00a0", "\u2003HIV", "HIV\u200b "])
+def test_any_spelling_joins_labels_that_look_the_same(other):
+    """Two values that nobody can tell apart must not be the two values of a diverse class."""
+    found = prepare(pa.array(["HIV", other, "\u200b"]), name="d", format=Format.ANY_SPELLING)
+    assert (found.values.to_pylist(), found.missing) == (["hiv"], 1)
+    spaced = prepare(
+        pa.array(["lung cancer", "lung\u00a0cancer", "lung \u200bcancer"]), name="d", format=Format.ANY_SPELLING
+    )
+    assert spaced.values.to_pylist() == ["lung cancer"]
+
+
 def test_times_of_day_count_when_uniqueness_is_counted():
     texts = [f"2020-01-0{1 + i % 3} 08:{i:02d}" for i in range(30)]
     for column in (pa.array(texts), pa.array([datetime.datetime.fromisoformat(t) for t in texts])):

@@ -25,7 +25,8 @@ def test_the_code_repeats_the_release_byte_for_byte(ran, tmp_path):
     run = runs_of(ran)[0]
     shutil.copy(ran.data, tmp_path / ran.data.name)
     (tmp_path / "repeat.py").write_text(code_of(run), encoding="utf-8")
-    said = subprocess.run([sys.executable, "repeat.py"], cwd=tmp_path, check=True, capture_output=True, text=True)
+    command = [sys.executable, "repeat.py", ran.data.name]
+    said = subprocess.run(command, cwd=tmp_path, check=True, capture_output=True, text=True)
     assert "records are published" in said.stdout
     for name in ("release.csv", "release.json"):
         assert (tmp_path / "repeated" / name).read_bytes() == (run.release / name).read_bytes()
@@ -63,6 +64,24 @@ def test_one_column_of_stars_leaves_a_sample(studio):
         assert b'"empty": [\n  "job"\n ]' in packed.read("microdata.json")
 
 
+def test_the_bundle_tells_neither_the_name_of_the_original_nor_how_often_it_was_tried(studio):
+    """It may be handed over, and a name such as 'ward-3-Mueller.csv' is in no published cell and no policy."""
+    packed = []
+    for name, runs in (("people.csv", 1), ("ward-3-Mueller.csv", 2)):
+        project = studio.create(f"tried {runs} times")
+        path = studio.new_upload(project, name)
+        path.write_text("age,ill\n" + "".join(f"{20 + i % 9},flu\n" for i in range(60)), encoding="utf-8")
+        finished(studio, studio.opened(project, path, name))
+        studio.set_column(project, "age", {"role": "quasi"})
+        studio.set_column(project, "ill", {"role": "insensitive"})
+        studio.set_models(project, [{"k-anonymity": {"k": 4}}])
+        for _ in range(runs):
+            run = run_of(project, finished(studio, studio.run(project)).result["run"])
+        with bundle(run) as file:
+            packed.append(file.read())
+    assert packed[0] == packed[1]
+
+
 def test_the_code_repeats_from_the_bundle(studio, tmp_path):
     """With a hierarchy file, Parquet output, and names that need quoting."""
     project = studio.create("quoted")
@@ -84,7 +103,7 @@ def test_the_code_repeats_from_the_bundle(studio, tmp_path):
         assert {"repeat.py", "files/city.csv", "release/release.parquet"} < set(packed.namelist())
         packed.extractall(tmp_path)
     shutil.copy(project.data, tmp_path / "odd name.csv")
-    subprocess.run([sys.executable, "repeat.py"], cwd=tmp_path, check=True, capture_output=True)
+    subprocess.run([sys.executable, "repeat.py", "odd name.csv"], cwd=tmp_path, check=True, capture_output=True)
     again = tmp_path / "repeated" / "release.parquet"
     assert again.read_bytes() == (run.release / "release.parquet").read_bytes()
     # with the report next to the unpacked folder, nothing has to be moved

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import hypothesis.strategies as st
 import numpy as np
 import pyarrow as pa
@@ -186,3 +188,29 @@ def test_dates_of_a_person_move_together_and_never_stay(fresh):
     for start in (0, 1):
         (moved,) = set(days[start::2].tolist())
         assert 1 <= abs(moved) <= 9
+
+
+def test_shifts_under_other_days_are_independent():
+    """From one digest, the difference of two releases told whether dates had moved back or forth: one bit of each."""
+    n = 4_000
+    days = pa.array([19_000] * n, pa.int32()).cast("date32")
+    table = pa.table({"id": [f"p{i}" for i in range(n)], "day": days})
+    moved = {}
+    for most in (1, 2):
+        shift = registry.treatments.build("date-shift", {"days": most})
+        plan = TablePlan((ColumnPlan("id", Role.IDENTIFIER), ColumnPlan("day", Role.QUASI, treatments=(shift,))))
+        found = treated(table, replace(plan, entity="id"), {})
+        moved[most] = found["day"].cast("int32").to_numpy() - 19_000
+    # all eight pairs occur, and each as often as any other
+    assert np.unique(moved[1] * 10 + moved[2], return_counts=True)[1].tolist() == pytest.approx([n / 8] * 8, rel=0.2)
+
+
+@pytest.mark.parametrize("joint", [("record-swapping", {"share": 0.5}), ("correlated-noise", {"columns": ["x", "y"]})])
+def test_joint_treatments_move_columns_together_wherever_they_stand_in_the_chain(joint):
+    numbers = [float(i) for i in range(500)]
+    rounding = ("rounding", {"base": 1})
+    alike = apply({"x": numbers, "y": numbers}, x=[joint], y=[rounding, joint])
+    assert np.allclose(alike["x"].to_numpy(), alike["y"].to_numpy())
+    twice = apply({"x": numbers, "y": numbers}, x=[joint, joint], y=[joint, rounding, joint])
+    if joint[0] == "record-swapping":
+        assert twice["x"].equals(twice["y"]) and not twice["x"].equals(alike["x"])

@@ -128,6 +128,9 @@ def _numbers(text: str | None, option: str) -> list[float] | None:
 
 
 def _make(folder: Path) -> None:
+    from hushtable.release.companion import check_outside
+
+    check_outside(folder, "a comparison")
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:

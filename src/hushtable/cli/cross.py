@@ -43,8 +43,10 @@ def cross(
     It shows which combinations produce a release, what they lose, how long they take and how three attacks fare.
     """
     from hushtable.io.atomic import atomic_write_text
+    from hushtable.release.companion import check_outside
     from hushtable.reproduce.cross import SETTINGS, cross_cells, cross_page
 
+    check_outside(output, "this page")
     chosen = registered(models, registry.models) or list(SETTINGS)
     used = registered(algorithms, registry.algorithms) or list(registry.algorithms)
     unset = [name for name in chosen if name not in SETTINGS]

@@ -56,6 +56,7 @@ def init(
     from hushtable.io.sources import read_tables
     from hushtable.policy.policy import Policy
     from hushtable.policy.starter import starter_policy
+    from hushtable.release.companion import check_outside
     from hushtable.release.targets import check_apart
     from hushtable.schema.profile import profile
 
@@ -63,6 +64,7 @@ def init(
         raise OutputError(
             f"{str(output)!r} exists.", code="exists", hint="Choose another file with --output, or add --force."
         )
+    check_outside(output, "a starter policy")
     if schema is not None or people is not None:
         refuse_given({"table": table, "query": query})
         init_linked(data, output, schema, people, as_json=as_json)

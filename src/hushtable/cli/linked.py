@@ -137,6 +137,7 @@ def verify_folder(
     from hushtable.linked.release import open_linked
     from hushtable.linked.sources import is_database, read_linked
     from hushtable.linked.verify import verify_linked
+    from hushtable.release.written import check_nothing_else
     from hushtable.report.signature import check_report
 
     policy, (source,) = _policy(policy_file), _sources([published], schema)
@@ -148,7 +149,11 @@ def verify_folder(
         if is_database(source):
             verification = verify_linked(read_linked([source], policy), policy)
         else:
-            verification = open_linked(Path(source), policy).verification
+            opened = open_linked(Path(source), policy)
+            files = (Path(source, f"{name}{ending}") for name in opened.tables for ending in (".csv", ".parquet"))
+            if Path(source, "release.json").is_file():
+                check_nothing_else(Path(source), files)
+            verification = opened.verification
     found = {**verification.as_dict(), "evidence": checked}
 
     def text(to: Console) -> None:

@@ -55,6 +55,7 @@ def pseudonyms(
 
 def _new_key(place: Path) -> None:
     from hushtable.io.secret import load_secret
+    from hushtable.release.companion import check_outside
 
     if place.exists():
         raise OutputError(
@@ -62,6 +63,7 @@ def _new_key(place: Path) -> None:
             code="exists",
             hint="Choose another file: keys are never replaced.",
         )
+    check_outside(place, "a key")
     load_secret(place)
 
 

@@ -40,12 +40,14 @@ def suggest(
     """
     from hushtable.comparison.outcomes import load_outcomes
     from hushtable.io.atomic import atomic_write_text
+    from hushtable.release.companion import check_outside
 
     found = load_outcomes(folder).suggest(minimise, where or [], maximise=maximise)
     if output.exists() and not force:
         raise OutputError(
             f"{str(output)!r} exists already.", code="exists", hint="Choose another file, or add --force."
         )
+    check_outside(output, "a suggested policy")
     atomic_write_text(output, found.text(Path(os.path.abspath(output)).parent))
     row = {k: v for k, v in found.row.items() if k != "policy"}
     result = {

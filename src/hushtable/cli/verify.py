@@ -78,7 +78,7 @@ def verify(
     """
     from hushtable import api
     from hushtable.policy.files import is_linked, load_policy
-    from hushtable.release.written import table_file
+    from hushtable.release.written import check_nothing_else, files_of, table_file
     from hushtable.report.signature import check_report, is_report
 
     promised = policy_file or _own_policy(published)
@@ -88,7 +88,7 @@ def verify(
         return
     if schema is not None:
         raise no_schema()
-    source = source_of(published, table=table)
+    whole = source = source_of(published, table=table)
     if isinstance(source, Path):
         source = table_file(source)
     policy = load_policy(promised)
@@ -96,10 +96,14 @@ def verify(
     if evidence is not None and is_report(evidence):
         checked, evidence = check_report(evidence, source), None
     if rerun:
+        if isinstance(source, Path) and source != whole:
+            check_nothing_else(source.parent, files_of(source, policy.build_algorithm().recoding))
         verification = run_again(source, policy, data or [])
     else:
         with waiting("reading and verifying"):
-            verification = api.verify(source, policy, evidence, companion, data or None)
+            verification = api.verify(whole, policy, evidence, companion, data or None)
+    if policy_file is None and verification.ok and isinstance(source, Path):
+        _check_statements(source, policy, verification)
     found = {"file": redacted(source), "own_policy": policy_file is None, "reproduced": rerun}
     found |= {**verification.as_dict(), "evidence": checked}
     unread = bool(data) and not rerun and not verification.from_original
@@ -122,6 +126,21 @@ def _own_policy(published: str) -> Path:
         code="no-policy",
         hint="Give the folder that 'hushtable run' wrote, or pass the promised policy with --policy.",
     )
+
+
+def _check_statements(published: Path, policy: Policy, verification: Verification) -> None:
+    """Refuse a ``release.json`` that contradicts the release next to it; hushtable 0.1 stated other things."""
+    from hushtable.io.files import column_names
+    from hushtable.release.companion import load_evidence
+    from hushtable.release.published import check_statements
+    from hushtable.release.written import files_of
+
+    stated = load_evidence(published.parent / "release.json")
+    if stated.get("format", 1) < 2:
+        return
+    algorithm = policy.build_algorithm()
+    files = [file for file in files_of(published, algorithm.recoding) if file.name != "patterns.csv"]
+    check_statements(stated, verification, {name for file in files for name in column_names(file)}, algorithm.name)
 
 
 def _print(to: Console, found: Mapping[str, Any], *, unread: bool) -> None:

@@ -28,6 +28,7 @@ import numpy as np
 from hushtable.errors import DataError
 from hushtable.io.atomic import atomic_file
 from hushtable.io.versions import FORMATS, check_format
+from hushtable.release.companion import check_outside
 
 _FORMAT = "hushtable ledger key "
 
@@ -149,7 +150,14 @@ def _canonical(data: dict[str, Any]) -> bytes:
 
 
 def write_key(path: Path, key: LedgerKey) -> None:
-    """Write a key file, completely or not at all; only its owner may read it."""
+    """Write a key file, completely or not at all; only its owner may read it.
+
+    Raises
+    ------
+    OutputError
+        If it cannot be written, or is in the folder of a release.
+    """
+    check_outside(path, "a ledger's key")
     with atomic_file(path, mode=0o600) as out:
         out.write(key.text())
 

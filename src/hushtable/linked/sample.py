@@ -16,8 +16,8 @@ from hushtable.errors import OutputError
 from hushtable.hierarchy.base import ROOT
 from hushtable.io.atomic import atomic_folder, atomic_write_text
 from hushtable.io.files import write_table
+from hushtable.release.companion import check_outside
 from hushtable.release.sample.sample import sample_table, typed_column
-from hushtable.release.targets import check_outside
 from hushtable.report.signature import file_digest
 from hushtable.schema.columns import Kind, Role
 from hushtable.table.plan import ColumnPlan

@@ -176,7 +176,7 @@ class ColumnPolicy(StrictModel):
     """how the values relate. Inferred from the data by default"""
     format: Format | None = None
     """how values are written: day-first (31/12/1999), month-first (12/31/1999), compact (19991231), thousands
-    (1,234.56) or any-spelling (labels that differ only in case or spaces are the same)"""
+    (1,234.56) or any-spelling (labels that differ only in case, spaces or invisible characters are the same)"""
     hierarchy: Any = None
     """coarser and coarser labels: a file, a recipe's name, or a recipe with its parameters"""
     weight: Annotated[float, Field(gt=0, le=1e6, strict=True, allow_inf_nan=False)] = 1.0

@@ -263,8 +263,8 @@ def _text(name: str, column: pa.ChunkedArray) -> Iterator[Caution]:
     if joined:
         yield Caution(
             "spellings", name,
-            f"{joined:,} of its {len(values):,} values differ from others only in case or spaces, "
-            "and count as different values.",
+            f"{joined:,} of its {len(values):,} values differ from others only in case, spaces or invisible "
+            "characters, and count as different values.",
             "Set format: any-spelling to merge them, or correct them in the table.",
         )  # fmt: skip
 

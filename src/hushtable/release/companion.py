@@ -76,6 +76,39 @@ def _marked(private: Path) -> str | None:
         return None
 
 
+def check_outside(path: str | os.PathLike[str], what: str, *, replace: bool = False) -> None:
+    """Refuse a place in the folder of a release, which will be published, or in its companion.
+
+    Parameters
+    ----------
+    path : path
+        The file or folder to write.
+    what : str
+        What it is, as the subject of a sentence.
+    replace : bool
+        Whether the place may be the release's folder itself.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     _ = Path(folder, "release.json").write_text("{}")
+    ...     try:
+    ...         check_outside(Path(folder, "evidence.html"), "a report")
+    ...     except OutputError as error:
+    ...         print(str(error).partition("' ")[2])
+    is in the folder of a release, but a report is not part of it. Choose another folder.
+    """
+    place = Path(os.path.realpath(path))
+    for folder in place.parents if replace else (place, *place.parents):
+        if (folder / "release.json").is_file() or (folder / COMPANION).is_file():
+            raise OutputError(
+                f"{os.fspath(path)!r} is in the folder of a release, but {what} is not part of it.",
+                code="in-release",
+                hint="Choose another folder.",
+            )
+
+
 @contextmanager
 def release_folders(
     folder: str | os.PathLike[str], *, overwrite: bool = False, together: ExitStack | None = None
@@ -85,12 +118,14 @@ def release_folders(
     Raises
     ------
     OutputError
-        If a folder cannot be written, or the secret cannot be made; in that case, nothing is written.
+        If a folder cannot be written, is in the folder of another release, or the secret cannot be made; in that case,
+        nothing is written.
     UsageError
         If the secret cannot be used.
     """
     load_secret()  # without it there is no companion
     check_replaceable(folder)
+    check_outside(folder, "another release", replace=True)
     # the companion is renamed first: after a kill in between it does not fit the release that is still there
     paths = [Path(folder), companion_of(folder)]
     owned = [owned_in(Path(folder)), sorted(PRIVATE - {COMPANION})]
@@ -256,9 +291,10 @@ def load_evidence(path: Path) -> dict[str, Any]:
     check_format("release", data.get("format", 1), repr(str(path)))  # hushtable 0.1 did not say
     wrong = [name for name, kind in _SHAPE.items() if not isinstance(data.get(name, kind()), kind)]
     wrong += [name for name in ("columns", "models") if name not in wrong and not _lists(data, name)]
-    # the table is in the folder, whatever a forged file says
+    # the table is in the folder, whatever a forged file says, and a workbook may have hidden sheets
     file = data.get("file", "release.csv")
-    wrong += ["file"] if "file" not in wrong and (Path(file).name != file or file in ("", "..")) else []
+    inside = "file" in wrong or (Path(file).name == file and Path(file).suffix in (".csv", ".parquet"))
+    wrong += [] if inside else ["file"]
     if wrong:
         raise DataError(f"{path.name} is not a release.json: its {wrong[0]!r} has the wrong type.",
                         code="bad-release-json", hint="Use the release as it was written.")  # fmt: skip

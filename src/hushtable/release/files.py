@@ -13,15 +13,19 @@ import pyarrow as pa
 
 from hushtable.algorithms.base import Recoding
 from hushtable.arrays import IntArray, inverted
-from hushtable.errors import UsageError
+from hushtable.errors import DataError, UsageError
 from hushtable.hierarchy.base import ROOT
+from hushtable.io.dictionaries import decode
+from hushtable.io.dictionary_reader import read_coded
 from hushtable.io.files import write_table
 from hushtable.io.formulas import guard_table
+from hushtable.io.text import to_labels
 from hushtable.release.companion import release_folders
 from hushtable.release.evidence import write_documents
 from hushtable.release.released import Released
-from hushtable.release.written import for_spreadsheets, sensitive_path
+from hushtable.release.written import for_spreadsheets, is_guarded, sensitive_path
 from hushtable.schema.columns import Role
+from hushtable.table.plan import TablePlan
 from hushtable.table.ranks import dense_ranks
 
 _log = logging.getLogger(__package__)
@@ -113,6 +117,42 @@ def patterns(release: Released) -> pa.Table:
     names = list(plan.named(Role.QUASI)), list(plan.named(Role.SENSITIVE))
     labels = release.verification.labels[: table.num_rows]
     return patterns_of(table, labels, *names, apart=release.plan.algorithm.apart)
+
+
+def check_patterns(path: Path, table: pa.Table, labels: IntArray, plan: TablePlan, apart: Sequence[str]) -> None:
+    """Refuse a ``patterns.csv`` that does not follow from the published rows.
+
+    Parameters
+    ----------
+    path : path
+    table : pyarrow.Table
+        The published rows.
+    labels : integer array
+        The class of each row.
+    plan : TablePlan
+    apart : sequence of str
+        Sensitive columns whose values have separate patterns.
+
+    Raises
+    ------
+    DataError
+    """
+    columns = list(plan.named(Role.QUASI)), list(plan.named(Role.SENSITIVE))
+    own = patterns_of(table, labels, *columns, apart=apart)
+    found = read_coded(path, unescape_formulas=is_guarded(path.parent))
+    if found.column_names != own.column_names or any(
+        _texts(found.column(name)) != _texts(own.column(name)) for name in own.column_names
+    ):
+        raise DataError(
+            "patterns.csv does not follow from the published rows.",
+            code="other-patterns",
+            hint="Use the release as it was written.",
+        )
+
+
+def _texts(column: pa.ChunkedArray) -> list[str]:
+    labels = to_labels(decode(column)).cast(pa.string())
+    return [cell or "" for cell in labels.to_pylist()]
 
 
 def patterns_of(

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+import json
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any
@@ -278,6 +279,46 @@ def _beyond(published: Published, key: Key, attribute: Attribute) -> int:
     shown, count = np.unique(codes, return_counts=True)
     assert size == len(attribute.units)
     return int(np.maximum(count - attribute.units[shown], 0).sum())
+
+
+def check_statements(evidence: Mapping[str, Any], found: Verification, columns: Iterable[str], algorithm: str) -> None:
+    """Refuse a ``release.json`` with statements that the published rows or the policy contradict.
+
+    What it does not state is not checked: an ``achieved`` that the rows alone do not show, for example.
+
+    Parameters
+    ----------
+    evidence : mapping
+    found : Verification
+        What the policy in the same folder achieves.
+    columns : iterable of str
+        The published columns.
+    algorithm : str
+        The name of the policy's algorithm.
+
+    Raises
+    ------
+    DataError
+    """
+    own = json.loads(json.dumps([one.as_dict() for one in found.evidence], default=str))
+    with _understood(evidence):
+        people = [evidence[name] for name in ("records", "suppressed", "released") if name in evidence]
+        wrong = {
+            "satisfied": evidence["satisfied"] is not True,
+            "classes": evidence["classes"] != found.classes,
+            "columns": {*evidence["columns"]} != {*columns},
+            "algorithm": [*evidence["algorithm"]] != [algorithm],
+            "released": len(people) == 3 and people[0] - people[1] != people[2],
+            "models": len(own) != len(evidence["models"]) or not all(map(_agree, evidence["models"], own)),
+        }
+    for name in (name for name, is_wrong in wrong.items() if is_wrong):
+        raise _mismatch(f"{name!r} in release.json contradicts the published rows or the policy.")
+
+
+def _agree(stated: Mapping[str, Any], own: Mapping[str, Any]) -> bool:
+    same = all(stated[name] == own[name] for name in ("model", "parameters", "comparison", "violations", "satisfied"))
+    numbers = [(stated[name], own[name]) for name in ("bound", "achieved") if stated[name] is not None]
+    return same and all(np.isclose(a, b, rtol=1e-9, equal_nan=True) for a, b in numbers)
 
 
 def _mismatch(message: str) -> DataError:

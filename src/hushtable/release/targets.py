@@ -10,7 +10,7 @@ from hushtable.errors import OutputError
 from hushtable.io.atomic import check_access, check_replaceable
 from hushtable.io.sources import is_address, table_sources
 from hushtable.io.urls import Source
-from hushtable.release.companion import COMPANION, OWNED, PRIVATE, companion_of, owned_in
+from hushtable.release.companion import OWNED, PRIVATE, check_outside, companion_of, owned_in
 
 OURS = frozenset({*OWNED, "policy.yaml", "release.json"})
 """The files that a release may have in its folder."""
@@ -31,39 +31,6 @@ def check_apart(target: Path, inputs: Sequence[Source]) -> None:
             holds = "is an input" if not target.is_dir() else f"contains the input {str(source)!r}"
             raise OutputError(
                 f"{str(target)!r} {holds}, and would be lost.", code="is-input", hint="Choose another place."
-            )
-
-
-def check_outside(path: str | os.PathLike[str], what: str, *, replace: bool = False) -> None:
-    """Refuse a place in the folder of a release, which will be published, or in its companion.
-
-    Parameters
-    ----------
-    path : path
-        The file or folder to write.
-    what : str
-        What it is, as the subject of a sentence.
-    replace : bool
-        Whether the place may be the release's folder itself.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     _ = Path(folder, "release.json").write_text("{}")
-    ...     try:
-    ...         check_outside(Path(folder, "evidence.html"), "a report")
-    ...     except OutputError as error:
-    ...         print(str(error).partition("' ")[2])
-    is in the folder of a release, but a report is not part of it. Choose another folder.
-    """
-    place = Path(os.path.realpath(path))
-    for folder in place.parents if replace else (place, *place.parents):
-        if (folder / "release.json").is_file() or (folder / COMPANION).is_file():
-            raise OutputError(
-                f"{os.fspath(path)!r} is in the folder of a release, but {what} is not part of it.",
-                code="in-release",
-                hint="Choose another folder.",
             )
 
 

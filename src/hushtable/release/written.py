@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import os
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -10,11 +11,17 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from hushtable.algorithms.base import Recoding
+from hushtable.errors import DataError
 from hushtable.io.dictionaries import decode
 from hushtable.io.dictionary_reader import read_coded
+from hushtable.io.sources import table_files
 from hushtable.release.bucket import join_tables
 from hushtable.release.companion import load_evidence
 from hushtable.table.plan import TablePlan
+
+_DOCUMENTS = ("policy.yaml", "release.json")
+_NAMED = 3
 
 
 def sensitive_path(path: Path) -> Path:
@@ -49,6 +56,54 @@ def table_file(place: Path) -> Path:
     """Return the file of a published table: the given one, or the one in the folder of a release."""
     facts = place / "release.json"
     return place / str(load_evidence(facts).get("file", "release.csv")) if facts.is_file() else place
+
+
+def files_of(path: Path, recoding: Recoding) -> list[Path]:
+    """Return the files of a published table: its parts, its sensitive values and its patterns."""
+    files: list[Path] = [*table_files([path])]
+    if recoding is Recoding.BUCKET:
+        files += table_files([sensitive_path(path)])
+    return [*files, path.with_name("patterns.csv")] if recoding is Recoding.PATTERN else files
+
+
+def check_nothing_else(folder: Path, read: Iterable[Path]) -> None:
+    """Refuse a release folder with files that nobody has read: the whole folder is handed over, so all are verified.
+
+    Parameters
+    ----------
+    folder : path
+    read : iterable of path
+        The files that were verified. Empty files are harmless.
+
+    Raises
+    ------
+    DataError
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as place:
+    ...     folder = Path(place)
+    ...     for name in ("release.csv", "release.json", "people.csv"):
+    ...         _ = (folder / name).write_text("x")
+    ...     try:
+    ...         check_nothing_else(folder, [folder / "release.csv"])
+    ...     except DataError as error:
+    ...         print(error.code, "'people.csv'" in str(error))
+    unverified-files True
+    """
+    known = {os.path.abspath(path) for path in (*read, *(folder / name for name in _DOCUMENTS))}
+    there = (path for path in folder.rglob("*") if path.is_symlink() or not path.is_dir())
+    others = sorted(p for p in there if os.path.abspath(p) not in known and (p.is_symlink() or p.stat().st_size))
+    if others:
+        names = ", ".join(repr(path.relative_to(folder).as_posix()) for path in others[:_NAMED])
+        raise DataError(
+            f"The folder {str(folder)!r} has files that are not part of the release and were not verified: {names}"
+            f"{' and others' if len(others) > _NAMED else ''}.",
+            code="unverified-files",
+            hint="Move them elsewhere, since the whole folder is handed over. To verify the published table alone, "
+            "name its file.",
+        )
 
 
 def read_published(path: Path, linked: TablePlan | None = None) -> pa.Table:

@@ -20,6 +20,7 @@ from hushtable.errors import DataError, OutputError, UsageError, VerificationErr
 from hushtable.io.atomic import atomic_write_text
 from hushtable.io.urls import Source, is_url
 from hushtable.io.versions import check_format
+from hushtable.release.companion import check_outside
 
 _FORMAT = "hushtable-signature/1"
 
@@ -77,9 +78,10 @@ def new_key(path: Path) -> str:
     Raises
     ------
     OutputError
-        If the file exists or cannot be written.
+        If the file exists, cannot be written, or is in the folder of a release.
     """
     _need_cryptography()
+    check_outside(path, "a key")
     from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
     key = Ed25519PrivateKey.generate()

@@ -53,7 +53,7 @@ class Format(StrEnum):
     """Notation of values that could be read in several ways.
 
     ``DAY_FIRST``: 31/12/1999. ``MONTH_FIRST``: 12/31/1999. ``COMPACT``: 19991231. ``THOUSANDS``: 1,234.56.
-    ``ANY_SPELLING``: labels that differ only in case or spaces are the same.
+    ``ANY_SPELLING``: labels that differ only in case, spaces or invisible characters are the same.
     """
 
     DAY_FIRST = "day-first"

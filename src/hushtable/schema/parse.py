@@ -327,9 +327,12 @@ def standard(values: pa.Array, format: Format) -> pa.Array:
         values = to_labels(values)
     if not is_text(values.type):
         return values
-    text = _trimmed(values)
     if format is Format.ANY_SPELLING:
-        return pc.utf8_lower(pc.replace_substring_regex(pc.utf8_normalize(text, "NFC"), r"\s+", " "))
+        # spaces of all kinds are one, and characters that nobody sees (zero-width ones, soft hyphens) are none
+        seen = pc.replace_substring_regex(pc.cast(values, pa.string()), r"\p{Cf}+", "")
+        text = _trimmed(pc.replace_substring_regex(seen, r"[\s\p{Z}]+", " "))
+        return pc.utf8_lower(pc.utf8_normalize(text, "NFC"))
+    text = _trimmed(values)
     if format is Format.COMPACT:
         return _turned(text, r"^(\d{4})(\d{2})(\d{2})$", r"\1-\2-\3")
     return without_thousands(text) if format is Format.THOUSANDS else numeric_dates(text, format is Format.DAY_FIRST)

@@ -152,17 +152,18 @@ def pieces(file: IO[bytes]) -> Iterator[bytes]:
 def code_of(run: Run) -> str:
     """Return a Python program that reproduces the release byte for byte.
 
-    Run it where the original is, next to the hierarchy files of the bundle and the tables of people that the policy
-    names.
+    It is part of the bundle, so it depends on the policy alone: the name of the original is an argument. Run it next to
+    the hierarchy files of the bundle and the tables of people that the policy names.
     """
     policy = run.policy
-    facts = run.project.facts
     if run.project.linked:
-        return _LINKED_CODE.format(number=run.number, policy=_quoted(policy.to_yaml()))
-    data = facts["data"]
-    sheet = f", sheet={facts['sheet']!r}" if facts.get("sheet") else ""
-    return f'''"""Repeats run {run.number} of a studio project: the same table and policy give the same bytes."""
+        return _LINKED_CODE.format(policy=_quoted(policy.to_yaml()))
+    return f'''"""Repeats a release of the studio: the same table and policy give the same bytes.
 
+    python repeat.py ORIGINAL [SHEET]
+"""
+
+import sys
 from pathlib import Path
 
 import hushtable as ht
@@ -172,7 +173,9 @@ HERE = Path(__file__).resolve().parent
 POLICY = """\\
 {_quoted(policy.to_yaml())}"""
 
-table = read_table(HERE / {data!r}{sheet})  # the original, which is not part of the export
+if len(sys.argv) < 2:
+    sys.exit("Name the original, which is not part of the export: python repeat.py ORIGINAL [SHEET]")
+table = read_table(Path(sys.argv[1]), sheet=sys.argv[2] if len(sys.argv) > 2 else None)
 policy = ht.Policy.from_yaml(POLICY).based_in(HERE)
 release = ht.anonymize(table, policy)
 release.verify()
@@ -181,7 +184,7 @@ print(f"{{release.table.num_rows:,}} records are published, in {{release.verific
 '''
 
 
-_LINKED_CODE = '''"""Repeats run {number} of a studio project: the same tables and policy give the same bytes."""
+_LINKED_CODE = '''"""Repeats a release of the studio: the same tables and policy give the same bytes."""
 
 from pathlib import Path
 

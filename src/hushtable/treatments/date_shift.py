@@ -1,8 +1,8 @@
 """Date shift: all dates of a person are shifted by the same secret number of days.
 
-The number lies between -``days`` and ``days``, is never 0, and comes from an HMAC of the person under the key. So the
-number of days between two events of one person stays exact, even across the tables of a project. These distances are
-published unchanged, and may single the person out.
+The number lies between -``days`` and ``days``, is never 0, and comes from an HMAC of the person and of ``days`` under
+the key. So the number of days between two events of one person stays exact, even across the tables of a project, if
+``days`` is the same. These distances are published unchanged, and may single the person out.
 """
 
 from __future__ import annotations
@@ -80,8 +80,9 @@ class DateShift(Keyed, Treatment):
                 hint="Fill in every row's person, or remove these rows.",
             )
         key = self.hashing(given, "date-shift")
+        # one digest for several ``days`` would reveal the sign of a shift to those who have both releases
         shifts = [
-            _shift(keyed_hash([label.encode()], key, "person"), self.days)
+            _shift(keyed_hash([label.encode()], key, f"person within {self.days} days"), self.days)
             for label in to_labels(person.values).to_pylist()
         ]
         return given.changed(given.numbers() + np.array([*shifts, 0], dtype=np.float64)[person.codes()])

@@ -206,7 +206,12 @@ def _digest_read(
 
 
 def _purpose(column: ColumnPlan, treatment: Treatment, turn: int) -> str:
-    """Return the purpose of the coins: other settings need other coins, or two releases would reveal the draws."""
+    """Return the purpose of the coins: other settings need other coins, or two releases would reveal the draws.
+
+    Columns that are treated together have the same purpose, wherever the treatment stands in their chains.
+    """
     settings = {name: value for name, value in treatment.values().items() if name != "key"}
     where = "" if treatment.joint else column.name
+    if treatment.joint:
+        turn = column.treatments[:turn].count(treatment)
     return json.dumps([treatment.name, settings, where, turn], sort_keys=True, ensure_ascii=True)

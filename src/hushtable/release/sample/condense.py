@@ -6,7 +6,9 @@ sensitive and insensitive values stay with their published row. So drawn rows de
 satisfy the models, and on coins of the local secret. Unlike a sample, this needs the original.
 
 The draw has no seed: the same release gives the same rows, so nobody can average over draws. All numeric columns are
-drawn together, even if only some are wanted: a column has the same numbers in every draw.
+drawn together, even if only some are wanted: a column has the same numbers in every draw. Each class has its own coins,
+which depend on its values and those of the whole release, not on the policy: as long as people stay together, other
+settings give no other draw.
 
 References
 ----------
@@ -15,7 +17,11 @@ C. C. Aggarwal, P. S. Yu: A condensation approach to privacy preserving data min
 
 from __future__ import annotations
 
+import hashlib
+import itertools
+import json
 import os
+from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -39,7 +45,7 @@ from hushtable.release.sample.sample import classes_of, nothing_to_draw, read_co
 from hushtable.release.written import Written
 from hushtable.schema.columns import Kind, Role
 from hushtable.schema.prepare import prepare
-from hushtable.table.coins import Coins, policy_digest, table_digest
+from hushtable.table.coins import Coins
 from hushtable.table.plan import ColumnPlan
 
 CONDENSED = (
@@ -72,10 +78,7 @@ def condense_release(release: Released, *, columns: Sequence[str] | None = None)
             code="small-classes",
             hint=f"Use k-anonymity with k of at least {FEWEST}.",
         )
-    coins = Coins.of_release(
-        table_digest(release.encoded), policy_digest(release.plan.document, release.plan.seed)
-    ).purse("condensation")
-    drawn = _numbers(release, numeric, chosen, labels, coins)
+    drawn, coins = _numbers(release, numeric, chosen, labels)
     check_cells([published_cells(release.table.column(n)) for n in plan.named(Role.QUASI)], plan, recoding, labels)
     others = {}
     readings, codes = read_columns(release.table, plan, recoding, without=drawn)
@@ -163,9 +166,9 @@ def _chosen(numeric: Collection[str], columns: Sequence[str] | None) -> set[str]
 
 
 def _numbers(
-    release: Released, numeric: Mapping[str, ColumnPlan], chosen: Collection[str], labels: IntArray, coins: Coins
-) -> dict[str, pa.Array]:
-    """Draw numbers for every published row from the moments of its class, and return the chosen columns."""
+    release: Released, numeric: Mapping[str, ColumnPlan], chosen: Collection[str], labels: IntArray
+) -> tuple[dict[str, pa.Array], Coins]:
+    """Draw numbers for every published row from the moments of its class; return the chosen columns, and the coins."""
     original = release.treated(list(numeric)).take(pa.array(release.source_rows))
     read: dict[str, tuple[FloatArray, bool]] = {}
     for name, column in numeric.items():
@@ -178,14 +181,36 @@ def _numbers(
     order = np.lexsort((*records.T[::-1], labels))
     offsets = np.concatenate([[0], np.cumsum(np.bincount(labels))]).astype(np.int64)
     moments = moments_of(records[order], offsets)
-    found = moments.draw_records(labels, coins.uniform("numbers", records.size).reshape(records.shape))
+    whole = records[np.lexsort(records.T[::-1])]
+    coins = Coins.of_release(_digest(whole, [*read]), b"condensation")
+    found = moments.draw_records(labels, _luck(records[order], labels, offsets, coins))
     out: dict[str, pa.Array] = {}
-    for j, (name, (_, whole)) in enumerate(read.items()):
-        if whole:
+    for j, (name, (_, is_whole)) in enumerate(read.items()):
+        if is_whole:
             out[name] = pa.array(np.rint(found[:, j]).astype(np.int64))
         else:
             out[name] = pa.array(_rounded(found[:, j], moments.spreads[:, j], labels))
-    return {name: out[name] for name in read if name in chosen}
+    return {name: out[name] for name in read if name in chosen}, coins
+
+
+def _luck(records: FloatArray, labels: IntArray, offsets: IntArray, coins: Coins) -> FloatArray:
+    """Return uniform numbers for every published row, from coins of its class's records.
+
+    Classes with the same records have different coins: equal numbers would show that they have the same.
+    """
+    found = np.empty(records.shape)
+    rows = np.argsort(labels, kind="stable")
+    seen: Counter[str] = Counter()
+    for start, end in itertools.pairwise(offsets.tolist()):
+        own = _digest(records[start:end]).hex()
+        seen[own] += 1
+        found[rows[start:end]] = coins.uniform(f"{own}/{seen[own]}", found[start:end].size).reshape(end - start, -1)
+    return found
+
+
+def _digest(records: FloatArray, names: Sequence[str] = ()) -> bytes:
+    head = json.dumps([*names, *records.shape], ensure_ascii=True).encode()
+    return hashlib.sha256(head + (records + 0.0).astype("<f8").tobytes()).digest()
 
 
 def _read(values: pa.ChunkedArray, column: ColumnPlan, release: Released) -> tuple[FloatArray, bool]:

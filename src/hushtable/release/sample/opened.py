@@ -15,10 +15,9 @@ from hushtable._version import __version__
 from hushtable.errors import DataError, OutputError, UsageError
 from hushtable.io.atomic import atomic_write_text
 from hushtable.io.files import write_table
-from hushtable.release.companion import load_evidence
+from hushtable.release.companion import check_outside, load_evidence
 from hushtable.release.released import Released
 from hushtable.release.sample.sample import sample_table, silent_columns
-from hushtable.release.targets import check_outside
 from hushtable.release.written import Written
 
 NOTE = "Rows are drawn from the cells of a release, class by class. One that matches a person does so by chance."

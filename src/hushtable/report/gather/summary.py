@@ -136,6 +136,10 @@ def not_promised(facts: Facts) -> tuple[str, ...]:
 def limits(facts: Facts) -> tuple[str, ...]:
     """Return all limits, each with its reason."""
     found = [
+        "This report is a private document. Its figures compare the release with the original: in combination with the "
+        "published rows, they can reveal something about suppressed records and about the values behind a cell. Give "
+        "it only to people who may see the original, such as the data protection officer, not to recipients of the "
+        "release.",
         "Composition: guarantees over classes do not add up. Two releases of the same people, each sound on its own, "
         "can reveal values in combination. Keep a record of earlier releases.",
         "Singling out: k-anonymity bounds the size of classes, not what a predicate over published cells can isolate. "
@@ -151,12 +155,6 @@ def limits(facts: Facts) -> tuple[str, ...]:
         "Utility is measured with generic questions. Test whether the release serves your purpose.",
     ]
     found += _known_algorithm(facts)
-    found.append(
-        "This report is a private document. Its figures compare the release with the original: in combination with the "
-        "published rows, they can reveal something about suppressed records and about the values behind a cell. Give "
-        "it only to people who may see the original, such as the data protection officer, not to recipients of the "
-        "release."
-    )
     if facts.treatment.counterfeits:
         found.append(
             "This report gives the number of counterfeits. Keep it with the private companion: with that number, "

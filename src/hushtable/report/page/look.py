@@ -86,6 +86,7 @@ p, ul, dl { margin: .5rem 0; } ul { padding-left: 1.25rem; } li { margin: .2rem 
 code { overflow-wrap: anywhere; }
 .about, .quiet, .meta { color: var(--soft); }
 .meta { font-size: .9rem; }
+.private { border-left: .3rem solid var(--bad); padding-left: .75rem; }
 .verdict { border: 2px solid var(--good); border-radius: .5rem; padding: 1rem 1.25rem; background: var(--raised);
   margin: 1.25rem 0; }
 .verdict.bad { border-color: var(--bad); }

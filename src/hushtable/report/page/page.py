@@ -7,7 +7,7 @@ from pathlib import Path
 
 from hushtable.errors import OutputError, UsageError, counted
 from hushtable.io.atomic import atomic_write_text
-from hushtable.release.targets import check_outside
+from hushtable.release.companion import check_outside
 from hushtable.release.verify import needed_and_achieved
 from hushtable.report.charts.bars import Interval, interval_chart, pair_chart
 from hushtable.report.charts.frame import Heading
@@ -328,10 +328,18 @@ _SECTIONS = {
 }
 
 
+_PRIVATE = tag(
+    "p",
+    tag("strong", "Private: do not hand this report over with the release."),
+    " It compares the release with the original. Give it only to people who may see the original.",
+    class_="private",
+)
+
+
 def page(report: Report) -> str:
     """Return the whole HTML file."""
     body = join(
-        tag("header", tag("h1", report.title), tag("p", report.about, class_="about"), _line(report)),
+        tag("header", tag("h1", report.title), tag("p", report.about, class_="about"), _line(report), _PRIVATE),
         tag(
             "main",
             summary_box(report),

@@ -101,7 +101,7 @@ class Saved:
         try:
             return replace(self._from_files(), from_original=self.kept is None and self.source is not None)
         except UsageError as error:
-            # some models can only be judged with the input
+            # some models can only be judged with the original
             if error.code not in ("needs-companion", "needs-input") or self.source is None:
                 raise
         return replace(self.made.verification, from_original=True)

@@ -72,6 +72,7 @@ a.ht-line:hover { background:var(--mark); } a.ht-line strong { color:var(--link)
 .ht-table td.empty { color:var(--soft); font-style:italic; }
 .ht-table tr.own td { color:var(--soft); }
 .ht-table .clamp { display:-webkit-box; -webkit-line-clamp:2; -webkit-box-orient:vertical; overflow:hidden; }
+.ht-table .short { white-space:nowrap; }
 .ht-good { color:var(--good); font-weight:600; } .ht-bad { color:var(--bad); font-weight:600; }
 .ht-list { margin:4px 0 8px; padding-left:20px; } .ht-list li { margin:2px 0; }
 .ht-note { border-left:4px solid var(--brand); padding:8px 12px; background:var(--mark); margin:0 0 12px; }

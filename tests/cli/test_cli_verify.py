@@ -161,3 +161,12 @@ def test_a_release_of_drawn_records_cannot_be_made_again(call, tmp_path):
     assert call("verify", table, "--policy", policy).code == 0
     answer = call("verify", table, "--policy", policy, "--data", file, "--rerun")
     assert answer.code == 2 and "the release cannot be reproduced" in " ".join(answer.err.split())
+
+
+@pytest.mark.parametrize("command", ["verify", "sample"])
+def test_who_gives_the_zip_file_is_told_to_unpack_it(call, tmp_path, command):
+    """The studio hands out a ZIP file, and its recipient tries that first."""
+    (tmp_path / "bundle.zip").write_bytes(b"PK")
+    answer = call(command, tmp_path / "bundle.zip", *(["-o", tmp_path / "rows.csv"] if command == "sample" else []))
+    assert answer.code == 2
+    assert "Unpack the ZIP file" in answer.err

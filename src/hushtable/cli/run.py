@@ -295,7 +295,7 @@ def _print(to: Console, found: Mapping[str, Any], output: Path) -> None:
         ("table", "the table to publish"),
         ("sensitive", "the sensitive values to publish with it, by group"),
         ("patterns", "its patterns, each once, with their records"),
-        ("policy", "the policy of the release"),
+        ("policy", "its policy, and how to read the cells"),
         ("evidence", "what was promised and achieved"),
     ):
         if kind in found["files"]:

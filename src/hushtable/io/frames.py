@@ -77,7 +77,7 @@ def frame_names(frame: Any) -> list[str]:
     if known.is_polars_lazyframe(native):
         return list(native.collect_schema().names())
     if known.is_pandas_dataframe(native) or known.is_polars_dataframe(native) or is_spark_frame(native):
-        return list(native.columns)
+        return check_names(native.columns, _WHERE)
     return list(_to_table(native).column_names)
 
 
@@ -179,8 +179,11 @@ def _from_series(name: str, series: Any) -> pa.Array | pa.ChunkedArray:
 
 
 def _as_text(series: Any) -> Any:
-    """Values of pandas without a plain Arrow type, as text: intervals (of pd.cut) and periods."""
+    """Values of pandas without a plain Arrow type, as text: intervals (of pd.cut) and periods. Sparse ones, dense."""
     import pandas as pd
+
+    if isinstance(series.dtype, pd.SparseDtype):
+        return series.sparse.to_dense()
 
     kinds = (pd.IntervalDtype, pd.PeriodDtype)
     if isinstance(series.dtype, pd.CategoricalDtype) and isinstance(series.dtype.categories.dtype, kinds):

@@ -149,7 +149,7 @@ def column_errors(names: list[str], plan: TablePlan) -> Iterator[PolicyError]:
     planned = [c.name for c in plan.columns]
     unassigned = [name for name in names if name not in planned]
     absent = [name for name in planned if name not in names]
-    near = {name: found[0] for name in absent if (found := difflib.get_close_matches(name, unassigned or names, n=1))}
+    near = {name: found for name in absent if (found := _near(name, unassigned, names))}
     if len(absent) == len(planned) and 2 * len(near) < len(planned):
         yield PolicyError(
             "The table has none of the policy's columns.",
@@ -171,3 +171,11 @@ def column_errors(names: list[str], plan: TablePlan) -> Iterator[PolicyError]:
             code="absent-columns",
             hint=" ".join(slips) or f"The table has: {listed(names)}.",
         )
+
+
+def _near(name: str, unassigned: list[str], names: list[str]) -> str:
+    """Return the column that a name is a slip for; if all have a role, only one that differs in a letter or two."""
+    if unassigned:
+        return next(iter(difflib.get_close_matches(name, unassigned, n=1)), "")
+    lower = {one.lower(): one for one in names}
+    return lower.get(next(iter(difflib.get_close_matches(name.lower(), lower, n=1, cutoff=0.85)), ""), "")

@@ -264,7 +264,8 @@ def failed(job: Job) -> None:
     title = T.FAILED if broken else STATES[job.state].capitalize()
     with ui.element("div").classes(f"ht-note {'bad' if broken else 'warn'}").props("role=alert"):
         text(title, "strong", "")
-        text(" ".join(why_not_done(job)).strip(), "p", "ht-text")
+        # a policy with several faults has a line for each
+        text(" ".join(why_not_done(job)).strip(), "p", "ht-text").style("white-space:pre-line")
 
 
 def why_not_done(job: Job) -> tuple[str, str]:

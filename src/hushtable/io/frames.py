@@ -157,7 +157,7 @@ def _declares(dtype: Any) -> bool:
 
 
 def _mixed_times(values: Iterable[Any]) -> str:
-    """Name a mixture of dates and times, or of time zones, of which Arrow would use the first one for all."""
+    """Name a mixture of dates and times, or of time zones: Arrow would apply the first one to all values."""
     found = {v.tzinfo if isinstance(v, dt.datetime) else dt.date for v in values if isinstance(v, dt.date) and v == v}
     if len(found) < 2:
         return ""

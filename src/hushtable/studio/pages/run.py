@@ -24,6 +24,7 @@ from hushtable.studio.pages.widgets import (
     card,
     failed,
     html_table,
+    in_one_line,
     note,
     picture,
     problems,
@@ -124,7 +125,7 @@ def _line(project: Project, run: Run, deleted: Callable[[], Any]) -> None:
         rows = [
             [
                 m["model"],
-                ", ".join(f"{k} = {v}" for k, v in m["parameters"].items()),
+                in_one_line(m["parameters"]),
                 *needed_and_achieved(m, number),
             ]
             for m in summary["models"]

@@ -160,6 +160,23 @@ def after_showing(look: Callable[[], Awaitable[None]]) -> None:
     ui.timer(0.01, look, once=True)
 
 
+def in_one_line(parameters: Mapping[str, Any]) -> str:
+    """Return the parameters of a model in one line.
+
+    Examples
+    --------
+    >>> in_one_line({"on": ["result"], "beta": 4.0}), in_one_line({"on": ["illness", "pay"], "l": 3})
+    ('on = result, beta = 4', 'on = illness + pay, l = 3')
+    """
+
+    def shown(value: Any) -> str:
+        if isinstance(value, list | tuple):
+            return " + ".join(map(shown, value))
+        return f"{value:g}" if isinstance(value, float) else str(value)
+
+    return ", ".join(f"{name} = {shown(value)}" for name, value in parameters.items())
+
+
 def duration(seconds: float) -> str:
     """Return a duration in human-readable form.
 

@@ -46,6 +46,16 @@ def policy() -> ht.Policy:
     )
 
 
+def test_a_slip_in_a_name_is_named_with_rest_too_and_long_tables_are_not_listed_in_full():
+    wide = pa.table({f"q{i}": [1, 2] for i in range(100)} | {"Age": [1, 2]})
+    policy = ht.Policy(quasi=["age"], models=[ht.KAnonymity(k=2)], rest="drop")
+    with pytest.raises(PolicyError, match="Did you mean 'Age' instead of 'age'"):
+        ht.anonymize(wide, policy)
+    with pytest.raises(PolicyError, match="and 81 others") as caught:
+        ht.anonymize(wide, ht.Policy(quasi=["income"], models=[ht.KAnonymity(k=2)], rest="drop"))
+    assert "'q30'" not in str(caught.value)
+
+
 def test_save_then_verify_from_the_file_alone(table, policy, tmp_path):
     release = ht.anonymize(table, policy)
     folder = release.save(tmp_path / "out")

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+import hushtable
 from hushtable import registry
 
 PACKAGE = Path(__file__).resolve().parents[1] / "src" / "hushtable"
@@ -289,3 +290,8 @@ def test_a_plain_run_imports_only_what_it_needs(tmp_path):
     loaded = json.loads(done.stderr.splitlines()[-1])
     assert [name for name in loaded if name.startswith(tuple(f"hushtable.{unused}" for unused in UNUSED))] == []
     assert len([name for name in loaded if not name.startswith("hushtable.utility.")]) <= MOST_MODULES
+
+
+def test_an_error_class_is_found_where_it_is():
+    with pytest.raises(AttributeError, match=r"write hushtable\.errors\.HushtableError"):
+        hushtable.HushtableError  # noqa: B018 -- a typo that people make

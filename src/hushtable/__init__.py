@@ -71,6 +71,7 @@ def __getattr__(name: str) -> Any:
 
 def _advice(name: str) -> str:
     """Return advice about an unknown name; none about our own modules, which are imported by name."""
+    import importlib
     import os
 
     folder = os.path.join(os.path.dirname(__file__), name)
@@ -78,6 +79,8 @@ def _advice(name: str) -> str:
         return ""
     from hushtable.errors import did_you_mean
 
+    if isinstance(getattr(importlib.import_module("hushtable.errors"), name, None), type):
+        return f". Errors are in hushtable.errors: write hushtable.errors.{name}."
     hint = did_you_mean(name, __dir__())
     # a list of a hundred names helps nobody
     return f". {hint}" if hint.startswith("Did") else ". dir(hushtable) lists all names."

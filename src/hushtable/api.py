@@ -28,7 +28,7 @@ from hushtable.release.original import Files
 from hushtable.release.plan import Plan
 from hushtable.release.targets import check_target
 from hushtable.release.verify import Verification
-from hushtable.release.written import Written, check_nothing_else, files_of, read_published, table_file
+from hushtable.release.written import Written, check_nothing_else, files_of, folder_hint, read_published, table_file
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -408,9 +408,7 @@ def open_release(
     """
     place = Path(folder)
     if not place.is_dir():
-        raise DataError(
-            f"{str(place)!r} is not a folder.", code="no-release", hint="Give the folder that 'hushtable run' wrote."
-        )
+        raise DataError(f"{str(place)!r} is not a folder.", code="no-release", hint=folder_hint(place))
     load_evidence(place / "release.json")  # where there is none, there is no release
     if (place / "policy.yaml").is_file() and is_linked(place / "policy.yaml"):
         from hushtable.linked.release import open_linked

@@ -23,7 +23,7 @@ table: errors name the column and the kind of value instead.
 from __future__ import annotations
 
 import difflib
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import ClassVar
 
 __all__ = [
@@ -181,6 +181,33 @@ def counted(n: int, one: str, many: str) -> str:
     ('1 person', '1,200 people')
     """
     return f"{n:,} {one if n == 1 else many}"
+
+
+def a_kind(value: object) -> str:
+    """Name the type of a value, with its article.
+
+    Examples
+    --------
+    >>> a_kind(3), a_kind("x")
+    ('an int', 'a str')
+    """
+    name = type(value).__name__
+    return f"{'an' if name[0].lower() in 'aeiou' else 'a'} {name}"
+
+
+def listed(names: Sequence[str], most: int = 20) -> str:
+    """List names in quotes, but no more than anybody reads.
+
+    Examples
+    --------
+    >>> listed(["age", "sex"])
+    "'age', 'sex'"
+    >>> listed([f"q{i}" for i in range(789)], most=2)
+    "'q0', 'q1' and 787 others"
+    """
+    rest = len(names) - most
+    shown = ", ".join(map(repr, names[:most] if rest > 1 else names))
+    return f"{shown} and {rest} others" if rest > 1 else shown
 
 
 def did_you_mean(word: str, known: Iterable[str]) -> str:

@@ -210,3 +210,11 @@ def test_the_documented_gitlab_job_fails_where_a_table_violates(repository, peop
     assert subprocess.run(script, cwd=repository, env=ENV, capture_output=True, timeout=60).returncode == 0
     shutil.copy(people, repository / "people.csv")
     assert subprocess.run(script, cwd=repository, env=ENV, capture_output=True, timeout=60).returncode == 1
+
+
+def test_a_path_that_is_not_there_does_not_pass(call, tmp_path):
+    """A gate with a misspelled folder found nothing to check, and opened."""
+    answer = call("gate", tmp_path / "no-such-folder")
+    assert answer.code == 2
+    assert "There is no file" in answer.err
+    assert call("gate", tmp_path, "--policies", tmp_path / "nowhere").code == 2

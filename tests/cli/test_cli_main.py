@@ -31,6 +31,28 @@ def test_the_help_lists_every_command_with_a_sentence(call):
     assert [name for name in COMMANDS if not listed.get(name, "").rstrip(".").count(" ")] == []
 
 
+def test_options_that_are_on_or_off_have_no_type(call):
+    """'<bool>' in a line of nearly every option of nearly every command."""
+    assert "bool" not in call("--help").out
+    assert "bool" not in call("run", "--help").out
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["demo", "--rows", "1.5"], "It must be a whole number."),
+        (["demo", "--rows", "0"], "It must be at least 1."),
+        (["risk", "release", "--threshold", "much"], "It must be a number."),
+        (["studio", "--port", "99999"], "It must be at most 65535."),
+    ],
+)
+def test_a_wrong_number_is_told_in_our_words(call, words, said):
+    """Not 'Input should be a valid integer, unable to parse string as an integer'."""
+    answer = call(*words)
+    assert answer.code == 2
+    assert answer.err.splitlines()[0].endswith(f": {said}")
+
+
 def test_other_commands_are_not_imported():
     script = "import sys\nfrom hushtable.cli.main import main\ntry:\n    main(['schema'])\nexcept SystemExit:\n"
     script += "    print(*sorted(m for m in sys.modules if m.startswith('hushtable.cli.')), file=sys.stderr)"

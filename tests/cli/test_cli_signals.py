@@ -59,3 +59,17 @@ def test_an_error_after_a_signal_is_the_cancellation(call, policy, people, monke
     assert answer.code == 130
     assert answer.err == "Canceled.\nNothing was written.\n"
     assert not (tmp_path / "release").exists()
+
+
+def test_ctrl_c_skips_the_verdict_and_not_the_release(call, policy, people, monkeypatch, tmp_path):
+    """On a table of 15,000 rows with k-member, Ctrl-C was ignored for half a minute."""
+
+    def waits(release, progress):
+        os.kill(os.getpid(), signal.SIGINT)
+        raise AssertionError("the verdict went on")
+
+    monkeypatch.setattr("hushtable.engines.verdict.verdict_of", waits)
+    answer = call("run", policy, "--data", people)
+    assert answer.code == 0
+    assert "written to" in answer.out and "Costliest" not in answer.out
+    assert (tmp_path / "release" / "release.json").is_file()

@@ -58,3 +58,9 @@ def test_without_nicegui_it_says_what_to_install(capsys, monkeypatch):
     monkeypatch.setattr(importlib.util, "find_spec", lambda name: None if name == "nicegui" else find(name))
     found = refused(capsys)
     assert found["code"] == "needs-nicegui" and "pip install 'hushtable[studio]'" in found["hint"]
+
+
+@pytest.mark.parametrize(("inside", "said"), [("release.json", "the folder of a release"), ("x.csv", "is a folder")])
+def test_a_folder_is_not_called_a_missing_file(capsys, tmp_path, inside, said):
+    (tmp_path / inside).write_text("{}")
+    assert said in refused(capsys, str(tmp_path), "--port", "0")["message"]

@@ -234,3 +234,12 @@ def test_forged_patterns_are_refused(call, policy, people):
         answer = call("verify", "release", "--json")
         assert (answer.code, answer.data["code"]) == (2, "other-patterns")
         (people.parent / "away").rename(people.parent / "release.private")
+
+
+@pytest.mark.parametrize("command", ["verify", "sample"])
+def test_who_gives_the_zip_file_is_told_to_unpack_it(call, tmp_path, command):
+    """The studio hands out a ZIP file, and its recipient tries that first."""
+    (tmp_path / "bundle.zip").write_bytes(b"PK")
+    answer = call(command, tmp_path / "bundle.zip", *(["-o", tmp_path / "rows.csv"] if command == "sample" else []))
+    assert answer.code == 2
+    assert "Unpack the ZIP file" in answer.err

@@ -1,7 +1,9 @@
 from __future__ import annotations
 
+import pyarrow as pa
 import pytest
 
+import hushtable as ht
 from hushtable.comparison.spec import Grid, expand
 from hushtable.errors import ParameterError, UsageError
 from hushtable.policy.policy import Policy
@@ -75,3 +77,8 @@ def test_a_parameter_that_is_a_list_is_one_value():
         ["a", "b"],
         ["a"],
     ]
+
+
+def test_a_grid_in_the_notation_of_the_command_line_is_explained():
+    with pytest.raises(ParameterError, match=r"Write, for example, \{'models'"):
+        ht.compare(pa.table({"age": [1], "pay": [1]}), BASE, {"k-anonymity.k": [5, 10]})

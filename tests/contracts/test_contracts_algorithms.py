@@ -132,7 +132,7 @@ def test_a_saved_release_does_not_tell_whose_value_a_row_holds(tmp_path):
     plan = case.plan([models["probabilistic-l"](l=1.75, on="disease")], Mondrian())
     release = run_plan(case.table, plan)
     release.save(tmp_path / "out")
-    with pytest.raises(UsageError, match="probabilistic-l can only be verified with the input"):
+    with pytest.raises(UsageError, match="probabilistic-l can only be verified with the original"):
         check_saved(tmp_path / "out", "csv", release, plan)
     sizes = case.plan([KAnonymity(k=2)], Mondrian())
     release = run_plan(case.table, sizes)

@@ -8,7 +8,7 @@ import pytest
 
 import hushtable as ht
 from hushtable.engines import verdict as module
-from hushtable.engines.verdict import Numbers, verdict_of
+from hushtable.engines.verdict import Numbers, Verdict, verdict_of
 from hushtable.utility.ncp import ncp_of_columns
 
 
@@ -87,8 +87,16 @@ def test_columns_that_say_nothing_are_named():
     table = pa.table({"age": list(range(10)), "town": [f"t{i}" for i in range(10)]})
     found = ht.anonymize(table, ht.Policy(quasi=["age", "town"], models=[ht.KAnonymity(k=10)])).verdict
     assert found.silent == ("age", "town")
-    assert "'age' and 'town' are published as '*' only." in found.words
+    assert "'age' and 'town' say almost nothing: most cells cover nearly all values." in found.words
     assert found.grade == "nearly empty"
+
+
+def test_the_words_do_not_contradict_each_other_or_the_table():
+    """Cells may keep detail although counts are far off, and a column that says little may still have other cells."""
+    words = Verdict("nearly empty", Numbers(0.22, 0.7, 0.3), ("wait",), 0.0).words
+    assert "It keeps 78.0% of the detail of its quasi-identifiers, but half of the counts" in words
+    assert "'wait' says almost nothing" in words and "only" not in words
+    assert "quasi-identifiers. Half" in Verdict("useful", Numbers(0.1, 0.1, 0.1), (), 0.0).words
 
 
 def test_the_anonymity_itself_is_never_advised_against():

@@ -18,7 +18,7 @@ from pyarrow import parquet as pq
 import hushtable as ht
 from hushtable.errors import DataError
 from hushtable.io.files import iter_batches, read_table
-from hushtable.io.frames import like, to_arrow
+from hushtable.io.frames import frame_names, like, to_arrow
 
 CANARY = "CANARY-7731"
 DATA = {"age": [31, 45], "name": ["é", None]}
@@ -253,3 +253,18 @@ def test_types_that_arrow_hardly_computes_with_are_read_as_others(tmp_path: Path
     assert batch.schema.field("half").type == whole.schema.field("half").type == pa.float32()
     policy = ht.Policy(quasi=["age"], sensitive=["word"], insensitive=["half", "coded"], models=[ht.KAnonymity(k=2)])
     assert ht.anonymize(table, policy).frame["half"].to_pylist() == [None, 1.5, 0.25, 1.5]
+
+
+def test_sparse_columns_are_read_as_what_they_hold() -> None:
+    """As ``pandas.get_dummies(sparse=True)`` makes them."""
+    frame = pd.DataFrame({"yes": pd.arrays.SparseArray([0, 1, 0])})
+    assert to_arrow(frame).column("yes").to_pylist() == [0, 1, 0]
+
+
+def test_names_of_several_levels_are_refused_where_names_are_read() -> None:
+    """A policy with ``rest`` reads the names first; it listed each of them as a fault."""
+    frame = pd.DataFrame([[1, 2]], columns=pd.MultiIndex.from_product([["a"], ["x", "y"]]))
+    with pytest.raises(DataError, match="several header levels"):
+        frame_names(frame)
+    with pytest.raises(DataError, match="a name of type int"):
+        frame_names(pd.DataFrame([[1, 2]]))

@@ -185,6 +185,6 @@ def test_a_saved_release_is_verified_beside_its_original(tmp_path):
     release.save(tmp_path / "release")
     again = ht.open_release(tmp_path / "release", table())
     assert again.verify().ok
-    with pytest.raises(UsageError, match="bt-privacy can only be verified with the input") as caught:
+    with pytest.raises(UsageError, match="bt-privacy can only be verified with the original") as caught:
         ht.open_release(tmp_path / "release").verify()
     assert caught.value.code == "needs-input"

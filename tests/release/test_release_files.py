@@ -137,7 +137,7 @@ def test_an_empty_cell_may_stand_for_people_of_the_population_that_no_file_count
     sample = population.slice(0, 40).append_column("illness", pa.array(["flu", "HIV"] * 20))
     plan = plan_of([KMap(k=4)], side_tables=SideTables(population=population), missing=Missing.WILDCARD)
     _, published, evidence = saved(sample, plan, tmp_path)
-    with pytest.raises(UsageError, match="k-map can only be verified with the input") as caught:
+    with pytest.raises(UsageError, match="k-map can only be verified with the original") as caught:
         verify_published(published, plan.table, plan.model(), evidence)
     assert caught.value.code == "needs-input"
 
@@ -265,3 +265,11 @@ def test_no_release_is_saved_inside_another_or_its_companion(tmp_path, place):
         release.save(tmp_path / place)
     assert caught.value.code == "in-release" and sorted(tmp_path.rglob("*")) == there
     release.save(tmp_path / "release", overwrite=True)
+
+
+def test_a_recipient_can_read_the_cells_from_the_folder_alone(tmp_path):
+    """The analyst has the folder and nothing else: no page of ours, nobody to ask."""
+    plan = plan_of([KAnonymity(k=3)])
+    saved(random_people(40, 1), plan, tmp_path)
+    told = (tmp_path / "out" / "policy.yaml").read_text(encoding="utf-8")
+    assert "[30, 40)       at least 30 and less than 40" in told and "hushtable sample" in told

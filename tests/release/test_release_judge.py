@@ -87,5 +87,5 @@ def test_an_unknown_label_covers_nobody():
 def test_a_saved_release_is_verified_with_its_original(tmp_path):
     ht.anonymize(PEOPLE, POLICY).save(tmp_path / "out")
     assert ht.verify(tmp_path / "out" / "release.csv", POLICY, original=PEOPLE).ok
-    with pytest.raises(UsageError, match="verified with the input"):
+    with pytest.raises(UsageError, match="verified with the original"):
         ht.verify(tmp_path / "out" / "release.csv", POLICY)

@@ -18,7 +18,7 @@ from hushtable.io.files import read_table, write_table
 from hushtable.release.forms.reading import read_cells
 from hushtable.release.forms.regions import Regions
 from hushtable.release.sample.opened import write_sample
-from hushtable.release.sample.sample import MOST_TIMES
+from hushtable.release.sample.sample import MOST_TIMES, vague_columns
 from hushtable.schema.columns import Role
 from hushtable.table.plan import ColumnPlan
 
@@ -385,3 +385,15 @@ def test_an_open_end_may_be_a_fraction():
     """The lower bounds are whole numbers, the upper ones are not."""
     found = read_cells(Regions(), pa.array(["< -2.25", ">= -2"]), ColumnPlan("x", Role.QUASI))
     assert np.all(found.low <= found.high) and found.low.min() == -2.5
+
+
+def test_columns_of_many_stars_are_named_in_the_note(tmp_path):
+    """The mean of such a column was far off (18.5 instead of 11.3 years), and nothing said so."""
+    table = pa.table({"age": [*range(20, 40)], "years": [0] * 8 + [*range(1, 13)]})
+    release = ht.anonymize(table, ht.Policy(quasi=["age", "years"], models=[ht.KAnonymity(k=4)], algorithm="mdav"))
+    stars = release.table["years"].to_pylist().count("*") / 20
+    note = write_sample(release, tmp_path / "drawn.csv")
+    assert note["vague"] == ({"years": stars} if stars >= 0.1 else {})
+    vague = vague_columns(pa.table({"age": ["*", "*", "1", "2"], "years": ["*"] * 3 + ["1"]}), release.plan.table)
+    assert list(vague.items()) == [("years", 0.75), ("age", 0.5)]
+    assert vague_columns(pa.table({"age": [1, 2], "years": ["1", "2"]}), release.plan.table) == {}

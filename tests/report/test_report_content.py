@@ -7,6 +7,7 @@ import pytest
 
 import hushtable as ht
 from hushtable.errors import UsageError
+from hushtable.registry import templates
 from hushtable.report.content import About, read_about
 from hushtable.report.gather.facts import recipient_evidence
 from hushtable.report.page.page import page
@@ -90,3 +91,23 @@ def test_files_that_say_something_else(text: str, tmp_path: Path) -> None:
 def test_a_file_that_is_not_there(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="cannot be read"):
         read_about(tmp_path / "absent.yaml")
+
+
+def test_the_first_sentence_does_not_claim_more_than_was_read():
+    """The published cells do not show which rows belong to one person, so they were not enough."""
+    who = PEOPLE.append_column("who", pa.array(list("aabbccdd")))
+    policy = ht.Policy(
+        identifiers=["who"],
+        quasi=["age"],
+        sensitive=["illness"],
+        models=[ht.KAnonymity(k=2)],
+        entity="who",
+        rest="drop",
+    )
+    general = templates.build("general")
+    several, one = (
+        general.report(ht.anonymize(table, chosen), attacks=False).summary.verdict
+        for table, chosen in ((who, policy), (PEOPLE, POLICY))
+    )
+    assert "from the published cells and which rows belong to the same person" in several
+    assert "recomputed from the published cells, " in one

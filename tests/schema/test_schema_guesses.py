@@ -64,7 +64,7 @@ def test_wide_tables_keep_ten_quasi_identifiers_and_drop_the_rest() -> None:
     assert "question t" in quasi  # adds most
     assert "question a" in dropped  # adds least
     reason = next(c.role_reason for c in found.columns if c.name == "question a")
-    assert reason == "others might know 23 columns of this table; the 10 that identify people best are kept"
+    assert reason == "others might know this, but only 10 such columns are kept"
 
 
 def test_ten_quasi_identifiers_all_stay() -> None:

@@ -262,3 +262,21 @@ def test_a_sample_of_the_release(ran):
     assert len(rows) == len(published) and rows[0] == published[0]
     with bundle(run) as file, zipfile.ZipFile(file) as packed:
         assert "microdata.zip" not in packed.namelist()
+
+
+def test_what_only_the_original_shows_is_verified_with_the_original_of_the_project(studio):
+    """A person with several rows: the published file does not say whose value is whose, but the table is here."""
+    project = studio.create("several rows")
+    path = studio.new_upload(project, "visits für Ärzte.csv")
+    rows = "".join(f"p{i % 40},{20 + i % 40 // 10},{'abcd'[i % 4]}\n" for i in range(100))
+    path.write_text("person,age,finding\n" + rows, encoding="utf-8")
+    finished(studio, studio.opened(project, path, "visits für Ärzte.csv"))
+    studio.set_columns(project, ["person"], {"role": "identifier", "kind": None, "hierarchy": None})
+    studio.set_column(project, "age", {"role": "quasi", "kind": "numeric"})
+    studio.set_column(project, "finding", {"role": "sensitive", "hierarchy": None})
+    studio.set_models(project, [{"k-anonymity": {"k": 3}}, {"beta-likeness": {"beta": 4}}])
+    studio.set_settings(project, {"entity": "person"})
+    run = run_of(project, finished(studio, studio.run(project)).result["run"])
+    finished(studio, studio.verify(project, run.number))
+    assert run.json("verified")["satisfied"] is True
+    assert [m["satisfied"] for m in run.json("verified")["models"]] == [True, True]

@@ -208,3 +208,15 @@ def test_a_zip_that_unpacks_to_too_much_is_refused(studio, tmp_path):
     shutil.copyfile(file, path)
     over = studio.jobs.wait(studio.opened(project, path, "clinic.zip").id, 60)
     assert (over.state, over.error["code"]) == ("failed", "too-large")
+
+
+def test_the_zip_file_of_a_release_is_called_one(studio, tmp_path):
+    """It was read as linked tables, with five faults in its policy."""
+    project = studio.create("a release")
+    path = studio.new_upload(project, "bundle.zip")
+    with zipfile.ZipFile(path, "w") as out:
+        out.writestr("release/policy.yaml", "columns: {age: {role: quasi}}\nmodels: [{k-anonymity: {k: 2}}]\n")
+        out.writestr("release/release.json", "{}")
+    over = studio.jobs.wait(studio.opened(project, path, "bundle.zip").id, 90)
+    assert (over.state, over.error["code"]) == ("failed", "a-release")
+    assert "original table" in over.error["hint"]

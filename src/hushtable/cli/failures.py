@@ -26,6 +26,15 @@ _ClickError = typer.BadParameter.__mro__[2]
 # how typer reports an unknown choice
 _CHOICE = re.compile(r"""Invalid value for .*?: (?P<quote>['"])(?P<got>.*)(?P=quote) is not one of (?P<known>.*)\.$""")
 
+# some versions of typer repeat the words of pydantic
+_PYDANTIC = (
+    (re.compile(": Value error, "), ": "),
+    (re.compile("Input should be a valid integer.*"), "It must be a whole number."),
+    (re.compile("Input should be a valid number.*"), "It must be a number."),
+    (re.compile("Input should be greater than or equal to (.+)"), r"It must be at least \1."),
+    (re.compile("Input should be less than or equal to (.+)"), r"It must be at most \1."),
+)
+
 
 def fail(error: BaseException, *, as_json: bool) -> int:
     """Report an exception and return the exit code."""
@@ -61,8 +70,8 @@ def _usage(error: BaseException) -> dict[str, str]:
     command = context.command_path if context is not None else "hushtable"
     # choices come in lines of their own
     message = " ".join((error.format_message() if hasattr(error, "format_message") else str(error)).split())
-    # some versions of typer repeat the words of pydantic
-    message = message.replace(": Value error, ", ": ", 1)
+    for words, ours in _PYDANTIC:
+        message = words.sub(ours, message, count=1)
     if choice := _CHOICE.search(message):
         meant = did_you_mean(choice["got"], re.findall("'([^']*)'", choice["known"]))
         message = message if "Known" in meant else f"{message} {meant}".rstrip()

@@ -14,7 +14,7 @@ import typer
 from hushtable.cli.options import AsJson
 from hushtable.cli.output import Console, deliver, put
 from hushtable.cli.progress import waiting
-from hushtable.errors import HushtableError, VerificationError
+from hushtable.errors import DataError, HushtableError, VerificationError
 from hushtable.schema.columns import Role
 
 if TYPE_CHECKING:
@@ -88,6 +88,9 @@ def gate(
     in the tree applies. Tables that no policy applies to pass. Hidden folders and private companions (*.private) are
     not searched; naming a file of a companion is an error.
     """
+    for given in (*(tables or ()), root):
+        if not given.exists():
+            raise DataError(f"There is no file {str(given)!r}.", code="no-file", hint="Check the path.")
     known = [_FoundPolicy(file, policy) for file, policy in _policies(root)]
     with waiting("verifying"):
         judged = [verdict for file in _tables(tables or [Path()]) for verdict in _judged(file, known)]

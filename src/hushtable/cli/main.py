@@ -16,6 +16,7 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Annotated, Any
 
 import typer
+from typer.core import TyperCommand, TyperGroup
 
 from hushtable._version import __version__
 from hushtable.cli.signals import handled_signals, signalled
@@ -29,6 +30,29 @@ COMMANDS = (
 )
 """The commands, in the order in which a new user meets them. Each is the function of its name in ``cli/<name>.py``, or
 a list of ``cli/catalogue.py``."""
+
+
+class _Command(TyperCommand):
+    """A command whose help shows no type for options that are on or off, as some versions of typer do."""
+
+    def get_params(self, ctx: Any) -> list[Any]:
+        """Return the options and arguments."""
+        return _plain(super().get_params(ctx))
+
+
+class _Group(TyperGroup):
+    """The same for the options before the command."""
+
+    def get_params(self, ctx: Any) -> list[Any]:
+        """Return the options."""
+        return _plain(super().get_params(ctx))
+
+
+def _plain(params: list[Any]) -> list[Any]:
+    for param in params:
+        if getattr(param, "is_bool_flag", False) and param.metavar is None:
+            param.metavar = ""
+    return params
 
 
 def application(commands: Iterable[str] = COMMANDS, *, alone: bool = False) -> typer.Typer:
@@ -47,6 +71,7 @@ def application(commands: Iterable[str] = COMMANDS, *, alone: bool = False) -> t
     """
     app = typer.Typer(
         name="hushtable",
+        cls=_Group,
         help="Publish a table about people without publishing the people.",
         epilog="Start with 'hushtable demo', or 'hushtable init DATA' on a table of your own.",
         invoke_without_command=True,
@@ -58,7 +83,7 @@ def application(commands: Iterable[str] = COMMANDS, *, alone: bool = False) -> t
     app.callback()(_options)
     for name in commands:
         command = _command(name)
-        app.command(name, help=_unwrapped(command))(_guarded(command, alone=alone))
+        app.command(name, cls=_Command, help=_unwrapped(command))(_guarded(command, alone=alone))
     return app
 
 

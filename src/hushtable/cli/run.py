@@ -27,7 +27,7 @@ from hushtable.cli.options import (
 )
 from hushtable.cli.output import Console, deliver, put
 from hushtable.cli.progress import progress_bar
-from hushtable.cli.signals import nearly_done
+from hushtable.cli.signals import nearly_done, raise_if_cancelled, skipped_by_signals
 from hushtable.errors import UsageError, counted
 from hushtable.io.urls import redacted, source_of
 
@@ -223,8 +223,11 @@ def _judged(release: Release, progress: Progress) -> tuple[Verdict | None, Seque
 
     if release.records > LARGE:
         return None, release.cautions
-    progress(1.0, "assessing the release")
-    return verdict_of(release), release.cautions
+    progress(1.0, "assessing the release (Ctrl-C skips this)")
+    found = None
+    with skipped_by_signals():
+        found = verdict_of(release, lambda share, what: raise_if_cancelled())
+    return found, release.cautions
 
 
 def _policy(file: Path, seed: int | None, file_format: OutputFormat | None, expect_new_people: bool) -> Policy:
@@ -295,7 +298,7 @@ def _print(to: Console, found: Mapping[str, Any], output: Path) -> None:
         ("table", "the table to publish"),
         ("sensitive", "the sensitive values to publish with it, by group"),
         ("patterns", "its patterns, each once, with their records"),
-        ("policy", "the policy of the release"),
+        ("policy", "its policy, and how to read the cells"),
         ("evidence", "what was promised and achieved"),
     ):
         if kind in found["files"]:

@@ -12,6 +12,7 @@ from hushtable.cli.opening import opened
 from hushtable.cli.options import AsJson, Files, Overwrite, ReleaseFolder
 from hushtable.cli.output import Console, deliver, put
 from hushtable.errors import counted
+from hushtable.io.figures import share
 
 _File = Annotated[
     Path,
@@ -64,5 +65,9 @@ def sample(
         put(to, found["note"])
         if found["empty"]:
             put(to, f"Empty, because published as '*' everywhere: {', '.join(found['empty'])}.")
+        if found["vague"]:
+            named = ", ".join(f"{name} ({share(part)})" for name, part in found["vague"].items())
+            put(to, f"Often '*', where any value is drawn: {named}. Means and counts of these columns can be far off.",
+                style="yellow")  # fmt: skip
 
     deliver({"output": str(output), **found}, as_json, text)

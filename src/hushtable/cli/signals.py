@@ -9,7 +9,7 @@ from __future__ import annotations
 import signal
 import threading
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import Any
 
 from hushtable.errors import Cancelled
@@ -81,6 +81,22 @@ def nearly_done() -> None:
     if threading.current_thread() is threading.main_thread():
         for number in (signal.SIGINT, signal.SIGTERM):
             signal.signal(number, signal.SIG_IGN)
+
+
+@contextmanager
+def skipped_by_signals() -> Iterator[None]:
+    """After ``nearly_done``: let a signal end the block, but not the command."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, _receive)
+    try:
+        with suppress(KeyboardInterrupt, Cancelled):
+            yield
+    finally:
+        nearly_done()
+        _received.clear()
 
 
 def _receive(number: int, frame: Any) -> None:

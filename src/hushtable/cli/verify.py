@@ -114,6 +114,8 @@ def verify(
 
 def _own_policy(published: str) -> Path:
     """Return the policy in the folder of a release."""
+    from hushtable.release.written import folder_hint
+
     if not is_url(published):
         place = Path(published)
         if not place.exists():
@@ -124,7 +126,9 @@ def _own_policy(published: str) -> Path:
     raise UsageError(
         "The published table is not in the folder of a release, so its policy is not known.",
         code="no-policy",
-        hint="Give the folder that 'hushtable run' wrote, or pass the promised policy with --policy.",
+        hint=folder_hint(
+            Path(published), "Give the folder that 'hushtable run' wrote, or pass the promised policy with --policy."
+        ),
     )
 
 

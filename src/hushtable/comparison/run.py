@@ -146,7 +146,9 @@ def _grid(given: Grid | Mapping[str, Any]) -> Grid:
     if unknown:
         raise ParameterError(
             f"A grid can vary {', '.join(known)}, but not {str(unknown[0])!r}.",
-            hint=did_you_mean(str(unknown[0]), known),
+            hint=close
+            if (close := did_you_mean(str(unknown[0]), known)).startswith("Did")
+            else "Write, for example, {'models': [{'k-anonymity': {'k': [5, 10]}}]}.",
         )
     return Grid.of(**given)
 

@@ -101,7 +101,7 @@ class Saved:
         try:
             return replace(self._from_files(), from_original=self.kept is None and self.source is not None)
         except UsageError as error:
-            # some models can only be judged with the input
+            # some models can only be judged with the original
             if error.code not in ("needs-companion", "needs-input") or self.source is None:
                 raise
         return replace(self.made.verification, from_original=True)
@@ -389,10 +389,10 @@ def _same(shown: Any, made: pa.DictionaryArray) -> bool:
 
 def _needs_companion(why: str) -> UsageError:
     return UsageError(
-        f"{why} It is in the release's private companion, which is missing.",
+        f"{why} Only the publisher knows it, from the release's private companion.",
         code="needs-companion",
-        hint="Put the folder '....private' that was written with the release next to it. Releases of hushtable 0.1 "
-        "have none: run the policy again.",
+        hint="If that is you, put the folder whose name ends in '.private' next to the release. Releases of hushtable "
+        "0.1 have none. Without it, the table can be read, verified and sampled.",
     )
 
 

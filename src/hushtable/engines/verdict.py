@@ -126,7 +126,7 @@ class Verdict:
     grade : {"useful", "coarse", "nearly empty"}
     numbers : Numbers
     silent : tuple of str
-        Columns that carry no information.
+        Columns whose cells cover nearly all of their domain.
     suppressed : float
         Share of the records that are suppressed.
     changes : tuple of PolicyChange
@@ -154,9 +154,15 @@ class Verdict:
             "nearly empty": "The release is nearly empty: it protects people, but says little about them.",
         }[self.grade]
         n = self.numbers
-        yield f"It keeps {share(1 - n.ncp)} of the detail of its quasi-identifiers."
-        if not math.isnan(n.query_error):
-            yield f"Half of the counts taken from it are off by more than {share(n.query_error)}."
+        kept = f"It keeps {share(1 - n.ncp)} of the detail of its quasi-identifiers"
+        counts = f"alf of the counts taken from it are off by more than {share(n.query_error)}."
+        if math.isnan(n.query_error):
+            yield f"{kept}."
+        elif any(self.grade == grade and n.ncp < ncp for grade, ncp, _ in _GRADES):
+            # the counts alone decided the grade
+            yield f"{kept}, but h{counts}"
+        else:
+            yield f"{kept}. H{counts}"
         if not math.isnan(n.pair_error):
             yield f"Counts of pairs of columns differ by {share(n.pair_error)} on average."
         if self.suppressed:
@@ -164,7 +170,7 @@ class Verdict:
         if self.silent:
             *others, last = map(repr, self.silent)
             named = f"{', '.join(others)} and {last}" if others else last
-            yield f"{named} {'are' if others else 'is'} published as '*' only."
+            yield f"{named} {'say' if others else 'says'} almost nothing: most cells cover nearly all values."
 
     def as_dict(self) -> dict[str, Any]:
         """JSON-ready data; no value of a record."""

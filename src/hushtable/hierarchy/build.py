@@ -102,9 +102,7 @@ class Recipe(Hierarchy):
 
     shorthand: ClassVar[str] = ""
     """The parameter that ``{name: value}`` in a policy sets, if value is not a mapping."""
-    if_uncovered: ClassVar[str] = (
-        "Add a row for each of them to the hierarchy, or list missing-value markers under missing_values."
-    )
+    if_uncovered: ClassVar[str] = "Add them to the hierarchy, or list missing-value markers under missing_values."
     """Remedy for values that the recipe does not cover."""
 
     @abstractmethod

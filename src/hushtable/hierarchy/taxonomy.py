@@ -136,7 +136,7 @@ class Taxonomy(Recipe):
 
 
 def _order(leaves: pa.Array, values: pa.Array, kind: Kind) -> IntArray:
-    """Return the leaves in code order, as far as the kind determines one.
+    """Return the leaves in code order, or in the order of the file if the kind has none.
 
     Ordinal leaves that do not occur keep their position in the file: after the nearest preceding one that occurs.
     """

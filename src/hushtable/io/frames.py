@@ -77,7 +77,7 @@ def frame_names(frame: Any) -> list[str]:
     if known.is_polars_lazyframe(native):
         return list(native.collect_schema().names())
     if known.is_pandas_dataframe(native) or known.is_polars_dataframe(native) or is_spark_frame(native):
-        return list(native.columns)
+        return check_names(native.columns, _WHERE)
     return list(_to_table(native).column_names)
 
 
@@ -157,7 +157,7 @@ def _declares(dtype: Any) -> bool:
 
 
 def _mixed_times(values: Iterable[Any]) -> str:
-    """Name a mixture of dates and times, or of time zones, of which Arrow would use the first one for all."""
+    """Name a mixture of dates and times, or of time zones: Arrow would apply the first one to all values."""
     found = {v.tzinfo if isinstance(v, dt.datetime) else dt.date for v in values if isinstance(v, dt.date) and v == v}
     if len(found) < 2:
         return ""
@@ -179,8 +179,11 @@ def _from_series(name: str, series: Any) -> pa.Array | pa.ChunkedArray:
 
 
 def _as_text(series: Any) -> Any:
-    """Values of pandas without a plain Arrow type, as text: intervals (of pd.cut) and periods."""
+    """Values of pandas without a plain Arrow type, as text: intervals (of pd.cut) and periods. Sparse ones, dense."""
     import pandas as pd
+
+    if isinstance(series.dtype, pd.SparseDtype):
+        return series.sparse.to_dense()
 
     kinds = (pd.IntervalDtype, pd.PeriodDtype)
     if isinstance(series.dtype, pd.CategoricalDtype) and isinstance(series.dtype.categories.dtype, kinds):

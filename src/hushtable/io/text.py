@@ -175,7 +175,7 @@ def type_words(type_: pa.DataType) -> str:
     if pa.types.is_dictionary(type_):
         return type_words(type_.value_type)
     if isinstance(type_, pa.BaseExtensionType):
-        return f"extension {type_.extension_name}"
+        return str(type_.extension_name.removeprefix("arrow."))
     for test, words in _WORDS:
         if test(type_):
             return words

@@ -215,7 +215,10 @@ def _group_loops(
 
 
 def _runs(packed: Any, worth: Any, step: Any, ends: Any) -> Any:
-    """Where runs of equal prefixes end if the last column's steps have the value ``step``; 0 if they do not ascend."""
+    """Find where runs of equal prefixes end; return their number, or 0 if prefixes do not ascend.
+
+    A prefix is a combination without its last column, whose codes count in steps of ``step``.
+    """
     if len(packed) == 0:
         return 0
     n = 0

@@ -14,7 +14,7 @@ import numpy as np
 import pyarrow as pa
 
 from hushtable.arrays import IntArray, summed
-from hushtable.errors import DataError, UsageError
+from hushtable.errors import DataError, UsageError, a_kind
 from hushtable.io.canonical import table_digest
 from hushtable.io.dictionaries import encode, to_codes
 from hushtable.io.text import to_labels
@@ -197,7 +197,7 @@ def _check_release(release: Any) -> None:
     """Refuse what a ledger cannot follow."""
     if not isinstance(release, Released):
         raise UsageError(
-            f"A ledger needs a release. Got a {type(release).__name__}.",
+            f"A ledger needs a release. Got {a_kind(release)}.",
             code="not-a-release",
             hint="Open a saved one with hushtable.open_release(folder, original).",
         )

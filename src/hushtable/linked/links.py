@@ -170,7 +170,11 @@ def link(tables: Mapping[str, pa.Table], policy: LinkedPolicy, *, published: boo
                 check_columns(own, plan)
         found[name] = tables[name]
     if not found[policy.people].num_rows:
-        raise DataError(f"Table {policy.people!r} has no rows.", code="empty", hint="Check the file and its delimiter.")
+        raise DataError(
+            f"Table {policy.people!r} has no rows.",
+            code="empty",
+            hint="Check how it was read, or which filter left none.",
+        )
     used = policy.parents() | {policy.people}
     for name in used:
         _check_unique(name, [found[name][key] for key in policy.tables[name].key])

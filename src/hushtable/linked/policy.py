@@ -13,7 +13,7 @@ from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import AfterValidator, BeforeValidator, Field, ValidationError
 
-from hushtable.errors import HushtableError, ParameterError, did_you_mean
+from hushtable.errors import HushtableError, ParameterError, a_kind, did_you_mean
 from hushtable.models.base import Monotone, PrivacyModel, Stat
 from hushtable.models.compose import AllOf
 from hushtable.params import typed
@@ -47,7 +47,7 @@ def _number_of_events(given: Any) -> Any:
     if isinstance(given, str) and given == "all":
         return given
     if type(given) is not int or not 1 <= given <= MOST_KNOWN:
-        got = f"Got {given!r} instead." if type(given) is int else f"Got a {type(given).__name__} instead."
+        got = f"Got {given!r} instead." if type(given) is int else f"Got {a_kind(given)} instead."
         raise ParameterError(
             f"It must be a whole number from 1 to {MOST_KNOWN}, or all. {got}",
             hint=f"More than {MOST_KNOWN} known events have too many combinations to count.",

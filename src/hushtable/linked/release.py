@@ -43,6 +43,7 @@ from hushtable.release.companion import (
     release_mark,
     write_companion,
 )
+from hushtable.release.evidence import HOW_TO_READ
 from hushtable.release.publish import published_order
 from hushtable.release.verify import Evidence
 from hushtable.schema.columns import Role
@@ -274,7 +275,7 @@ class LinkedRelease:
         with release_folders(folder, overwrite=overwrite) as (target, private):
             for name, table in self.tables.items():
                 write_table(guard_table(table) if guarded else table, target / f"{name}.{ending}")
-            atomic_write_text(target / "policy.yaml", self.policy.to_yaml())
+            atomic_write_text(target / "policy.yaml", HOW_TO_READ + self.policy.to_yaml())
             public = {name: value for name, value in self.summary().items() if name != "measures"}
             mark = {"format": FORMATS["release"], "release": release_mark(target)}
             public = {**mark, **public, "files": {name: f"{name}.{ending}" for name in self.tables}}

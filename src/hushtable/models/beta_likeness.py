@@ -44,7 +44,7 @@ from hushtable.table.stats import GroupStats
 
 @dataclass(frozen=True)
 class BetaLikeness(SensitiveModel):
-    """No value's share in a class exceeds its share in the table by more than beta, relative to the latter.
+    """No value is more than 1 + beta times as frequent in a class as in the whole table.
 
     Score: the largest relative gain. The enhanced variant multiplies each value's gain by beta / min(beta, -ln p), so
     that one bound applies to all values. Satisfied when score <= beta. The gain of a value that is not in the table

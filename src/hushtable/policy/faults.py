@@ -12,7 +12,7 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from hushtable.errors import DataError, HushtableError, PolicyError, did_you_mean
+from hushtable.errors import DataError, HushtableError, PolicyError, a_kind, did_you_mean
 from hushtable.io.versions import check_format
 
 Place = tuple[str | int, ...]
@@ -177,7 +177,7 @@ def _got(place: Sequence[str | int], value: Any) -> str:
     if value is None:
         return "Got nothing instead."
     if not isinstance(value, str | int | float) or not _VALUES.isdisjoint(place) or len(str(value)) > 60:
-        return f"Got a {type(value).__name__} instead."
+        return f"Got {a_kind(value)} instead."
     return f"Got {value!r} instead."
 
 

@@ -6,7 +6,7 @@ import os
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from hushtable.errors import HushtableError, UsageError, did_you_mean
+from hushtable.errors import HushtableError, UsageError, a_kind, did_you_mean
 from hushtable.io.text import label_text
 from hushtable.params import Parametrised
 from hushtable.policy.columns import ColumnPolicy, freeze, thaw
@@ -82,7 +82,7 @@ def python_only(data: Mapping[str, Any]) -> list[Fault]:
 
 def _name(name: Any, faults: list[Fault]) -> str:
     if not isinstance(name, str):
-        faults.append(Fault(("columns", str(name)), f"A column's name is text. Got a {type(name).__name__} instead."))
+        faults.append(Fault(("columns", str(name)), f"A column's name is text. Got {a_kind(name)} instead."))
     return str(name)
 
 
@@ -143,7 +143,7 @@ def _named(word: str, columns: Any, faults: list[Fault]) -> Iterator[tuple[str, 
         if isinstance(name, str):
             yield name, options
         else:
-            faults.append(Fault((word,), f"A column's name is text. Got a {type(name).__name__} instead."))
+            faults.append(Fault((word,), f"A column's name is text. Got {a_kind(name)} instead."))
 
 
 def _options(options: Any) -> Any:
@@ -156,7 +156,7 @@ def _words_only(settings: Any, names: Sequence[str], place: Place, faults: list[
         return settings
     wrong = [name for name in names if settings.get(name) is not None and not isinstance(settings[name], str)]
     for name in wrong:
-        sentence = f"It must be a word. Got a {type(settings[name]).__name__} instead."
+        sentence = f"It must be a word. Got {a_kind(settings[name])} instead."
         faults.append(Fault((*place, name), sentence, "", "bad-value"))
     return {name: value for name, value in settings.items() if name not in wrong} if wrong else settings
 

@@ -114,9 +114,10 @@ def _of_policy(plan: TablePlan, model: AllOf, publish: Sequence[str]) -> Iterato
         )  # fmt: skip
     bare = _unjudged(plan, model)
     if bare:
+        these, them = ("these sensitive columns", "them") if len(bare) > 1 else ("this sensitive column", "it")
         yield Caution(
-            "unprotected", ", ".join(bare), "No model limits what others can learn from these sensitive columns.",
-            "Add a model for them, such as distinct-l, t-closeness or value-bounds.",
+            "unprotected", ", ".join(bare), f"No model limits what others can learn from {these}.",
+            f"Add a model for {them}, such as distinct-l, t-closeness or value-bounds.",
         )  # fmt: skip
     if len(quasi) > MANY:
         yield Caution(

@@ -51,6 +51,20 @@ def summary_of(release: Released, measured: Mapping[str, float]) -> dict[str, An
     }
 
 
+HOW_TO_READ = """\
+# The policy of this release. How to read the cells of the published table:
+#   [30, 40)       at least 30 and less than 40; [30, 40] includes 40
+#   < 30, >= 80    less than 30; 80 or more
+#   {a, b}         one of these values
+#   {a: 3, b: 2}   among the rows with the same cells, 3 have a and 2 have b
+#   142**          begins with 142
+#   *              any value
+# To check the release:                    hushtable verify FOLDER
+# For a table with one value in each cell: hushtable sample FOLDER -o rows.csv
+"""
+"""What recipients need to know who have nothing but the folder."""
+
+
 def write_documents(
     release: Released,
     public: Path,
@@ -78,7 +92,7 @@ def write_documents(
     # a release that fails is never written, whatever its source
     release.verification.raise_if_violated()
     policy = yaml.safe_dump({"format": FORMATS["policy"], **release.policy}, sort_keys=False, allow_unicode=True)
-    atomic_write_text(public / "policy.yaml", policy)
+    atomic_write_text(public / "policy.yaml", HOW_TO_READ + policy)
     summary = {**summary_of(release, measured), "file": name, "release": release_mark(public)}
     facts = json.dumps(_jsonable(_public(release, summary)), indent=1, ensure_ascii=False) + "\n"
     atomic_write_text(public / "release.json", facts)

@@ -26,7 +26,13 @@ from hushtable.table.plan import TablePlan
 from hushtable.table.reference import Attribute, Reference
 from hushtable.table.stats import Key
 
-_WHERE_THE_INPUT_IS = "It was verified when it was made; with the input, 'hushtable verify --data' repeats that."
+_WHERE_THE_INPUT_IS = (
+    "The run verified it. Whoever has the original can repeat that with 'hushtable verify --data ORIGINAL'."
+)
+
+_ONLY_ITS_PUBLISHER = (
+    "The run verified it. Its publisher can repeat that with the private companion, or with the original (--data)."
+)
 
 
 def verify_published(
@@ -62,7 +68,7 @@ def verify_published(
     if recoding is Recoding.CONCEALED:
         raise UsageError(
             "Who may be which record depends on the cells and on everybody's quasi-identifiers: this can only be "
-            "verified with the input.",
+            "verified with the original.",
             code="needs-input",
             hint=_WHERE_THE_INPUT_IS,
         )
@@ -158,7 +164,7 @@ def _from_rows(
 
 
 def _needs_companion(message: str) -> UsageError:
-    return UsageError(message, code="needs-companion", hint="Verify with the private companion, or pass --data.")
+    return UsageError(message, code="needs-companion", hint=_ONLY_ITS_PUBLISHER)
 
 
 def _sizes(reference: Reference) -> dict[str, int]:
@@ -206,7 +212,7 @@ def _refuse(model: AllOf, looking: Callable[[PrivacyModel], object], why: str) -
     names = sorted({m.name for m in model.members if looking(m)})
     if names:
         raise UsageError(
-            f"{why}: {', '.join(names)} can only be verified with the input.",
+            f"{why}: {', '.join(names)} can only be verified with the original.",
             code="needs-input",
             hint=_WHERE_THE_INPUT_IS,
         )

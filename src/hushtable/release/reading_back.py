@@ -9,7 +9,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from hushtable.arrays import AnyArray
-from hushtable.errors import DataError, PolicyError, counted
+from hushtable.errors import DataError, PolicyError, counted, listed
 from hushtable.io.dictionaries import counts, encode, from_codes, look_up, null_last, to_codes, value_type
 from hushtable.io.text import is_text, to_labels
 from hushtable.schema.columns import Kind, Role
@@ -25,7 +25,7 @@ def check_published_columns(table: pa.Table, plan: TablePlan, *more: str) -> Non
     leaked = [n for n in table.column_names if n not in wanted]
     if leaked:
         raise PolicyError(
-            f"The published table has columns that the policy does not publish: {', '.join(map(repr, leaked))}.",
+            f"The published table has columns that the policy does not publish: {listed(leaked)}.",
             code="leaked-columns",
             hint="Remove them, or give them a role in the policy.",
         )
@@ -33,9 +33,7 @@ def check_published_columns(table: pa.Table, plan: TablePlan, *more: str) -> Non
         raise PolicyError("The published table has several columns with the same name.", code="leaked-columns")
     absent = [n for n in wanted if n not in table.column_names]
     if absent:
-        raise PolicyError(
-            f"The published table lacks columns of the policy: {', '.join(map(repr, absent))}.", code="absent-columns"
-        )
+        raise PolicyError(f"The published table lacks columns of the policy: {listed(absent)}.", code="absent-columns")
 
 
 def published_cells(column: pa.ChunkedArray) -> pa.ChunkedArray | pa.DictionaryArray:

@@ -3,9 +3,9 @@
 Models are verified on the treated values. What that means depends on the column:
 
 - A treated quasi-identifier: an adversary who knows the true values no longer knows which class to look at, so the
-  candidates are a mixture of classes. A model that survives merging bounds each class, and so the mixture.
-  Others are refused with treatments that draw. Models that count a population are refused with all: the population's
-  values are not treated.
+  candidates are a mixture of classes. A model that survives merging bounds every class, so it also bounds the
+  mixture. Others are refused with treatments that draw. Models that count a population are refused with all: the
+  population's values are not treated.
 - A treated sensitive column: values that are a function of the true ones (rounding, top and bottom coding) are what is
   published, and a model of the column holds for them. Drawn values may be diverse although the true ones are not, and
   likely values can be inferred from them. So a treatment that draws is refused on a column that a model uses.

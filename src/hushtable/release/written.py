@@ -106,6 +106,17 @@ def check_nothing_else(folder: Path, read: Iterable[Path]) -> None:
         )
 
 
+def folder_hint(place: Path, otherwise: str = "Give the folder that 'hushtable run' wrote.") -> str:
+    """Say what to give instead of something that is not the folder of a release.
+
+    Examples
+    --------
+    >>> folder_hint(Path("bundle.zip"))
+    "Unpack the ZIP file, and give the folder 'release' in it."
+    """
+    return "Unpack the ZIP file, and give the folder 'release' in it." if place.suffix.lower() == ".zip" else otherwise
+
+
 def read_published(path: Path, linked: TablePlan | None = None) -> pa.Table:
     """Read a published file, removing the apostrophes before text that a spreadsheet would run.
 

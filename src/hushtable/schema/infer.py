@@ -155,7 +155,7 @@ def shortlisted(columns: Sequence[ColumnProfile], codes: Mapping[str, IntArray])
     if len(quasi) <= MANY:
         return list(columns)
     kept = _kept(quasi, codes)
-    why = f"others might know {len(quasi)} columns of this table; the {MANY} that identify people best are kept"
+    why = f"others might know this, but only {MANY} such columns are kept"
     return [c if c.name in kept or c not in quasi else replace(c, role=Role.DROP, role_reason=why) for c in columns]
 
 

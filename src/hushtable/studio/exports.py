@@ -30,7 +30,7 @@ _TEXTS = {
     "release-sensitive.csv": "the sensitive values to publish with it, by group",
     "release-sensitive.parquet": "the sensitive values to publish with it, by group",
     "patterns.csv": "its patterns, each once",
-    "policy.yaml": "the policy of the release, which other programs can read too",
+    "policy.yaml": "the policy, and how to read the cells",
     "release.json": "what was promised and achieved; no record's values",
     "evidence.html": "the evidence report, to read, to sign and to keep: it compares with the original",
     "evidence.json": "the same report as data, for a digital signature with 'hushtable sign'; keep it too",

@@ -14,6 +14,7 @@ import shutil
 import sqlite3
 import threading
 import time
+import unicodedata
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -28,7 +29,11 @@ from hushtable.policy.text import read_yaml, write_yaml
 HOME = "HUSHTABLE_STUDIO"
 """Environment variable that names another folder."""
 
-_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._ -]{0,99}")
+_PLAIN = frozenset("._ -(),+")
+"""What a file name may have besides letters and digits: nothing that a shell, a path or a pattern reads."""
+
+_LONGEST = 160
+"""Bytes of a file name; the studio's own names add some."""
 
 
 def default_home() -> Path:
@@ -41,21 +46,23 @@ def default_home() -> Path:
 
 
 def safe_name(name: str) -> str:
-    r"""Return a file name that came from outside, if it needs no quoting anywhere.
+    r"""Return a file name that came from outside, if it names a file in the project and nothing else.
 
     Examples
     --------
-    >>> safe_name("patients.csv")
-    'patients.csv'
+    >>> safe_name("Ärzte 2026 (1).csv")
+    'Ärzte 2026 (1).csv'
     >>> safe_name("../secret.csv")
     Traceback (most recent call last):
-    hushtable.errors.UsageError: This is not a plain file name. Use letters, digits, dots, hyphens and underscores.
+    hushtable.errors.UsageError: The studio does not accept this file name. Rename the file: letters, digits, spaces ...
     """
-    if not _NAME.fullmatch(name) or ".." in name or name != name.strip() or name.endswith("."):
+    plain = all(c.isalnum() or c in _PLAIN or unicodedata.category(c) in ("Mn", "Mc") for c in name)
+    if not plain or not name[:1].isalnum() or ".." in name or name[-1] in " ." or len(name.encode("utf-8")) > _LONGEST:
         raise UsageError(
-            "This is not a plain file name.",
+            "The studio does not accept this file name.",
             code="file-name",
-            hint="Use letters, digits, dots, hyphens and underscores.",
+            hint="Rename the file: letters, digits, spaces and . _ - ( ) , + are accepted, beginning with a letter or "
+            f"digit, up to {_LONGEST} bytes.",
         )
     return name
 

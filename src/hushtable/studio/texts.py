@@ -354,7 +354,7 @@ class T:
     ATTACK_SOME = "Attacks (default: all)"
     BEYOND = "beyond the baseline"
     WITHIN = "no better than guessing"
-    LACKING = "Not played"
+    LACKING = "Attacks that cannot run"
 
     EXPORT_TEXT = "Publish the release. Keep the evidence report: it compares the release with the original."
     VERIFY = "Verify the file again"
@@ -438,5 +438,10 @@ STATES = {
     "done": "done",
     "failed": "failed",
     "cancelled": "canceled",
-    "interrupted": "interrupted: the studio was closed",
+    "interrupted": "interrupted",
 }
+STOPPED = {
+    "cancelled": ("You stopped it, and nothing was published.", "You can start it again."),
+    "interrupted": ("The studio was closed.", "Start it again."),
+}
+"""State of a job that ended early, but not by an error -> reason and remedy."""

@@ -42,7 +42,7 @@ body { background:var(--raised); color:var(--ink); font-size:15px; line-height:1
   border-top:1px solid var(--line); color:var(--ink); }
 .ht-over { position:fixed; z-index:3000; top:52px; left:50%; transform:translateX(-50%); max-width:calc(100vw - 24px);
   width:max-content; box-shadow:0 2px 12px #0006; border:1px solid var(--line); border-left:4px solid var(--judge); }
-.ht-bar { position:sticky; top:46px; z-index:20; display:flex; flex-wrap:wrap; gap:8px 12px; align-items:center;
+.ht-bar { position:sticky; top:44px; z-index:20; display:flex; flex-wrap:wrap; gap:8px 12px; align-items:center;
   padding:8px 0; background:var(--raised); }
 .ht-bar [role=status] { min-width:9em; min-height:1.5em; }
 @media (max-width:640px) { .ht-bar > [role=status] { flex:1 0 100%; } }
@@ -72,6 +72,7 @@ a.ht-line:hover { background:var(--mark); } a.ht-line strong { color:var(--link)
 .ht-table td.empty { color:var(--soft); font-style:italic; }
 .ht-table tr.own td { color:var(--soft); }
 .ht-table .clamp { display:-webkit-box; -webkit-line-clamp:2; -webkit-box-orient:vertical; overflow:hidden; }
+.ht-table .short { white-space:nowrap; }
 .ht-good { color:var(--good); font-weight:600; } .ht-bad { color:var(--bad); font-weight:600; }
 .ht-list { margin:4px 0 8px; padding-left:20px; } .ht-list li { margin:2px 0; }
 .ht-note { border-left:4px solid var(--brand); padding:8px 12px; background:var(--mark); margin:0 0 12px; }
@@ -118,6 +119,7 @@ a.ht-line:hover { background:var(--mark); } a.ht-line strong { color:var(--link)
 .ht-grid button:focus-visible { outline:3px solid var(--after); outline-offset:-2px; }
 .ht-grid th button { font-weight:650; } .ht-grid .ht-why { font-weight:600; display:block; }
 .ht-grid .ht-why::before { content:"▸ "; color:var(--soft); }
+.ht-grid .ht-why[aria-expanded=true] { white-space:normal; overflow-wrap:anywhere; }
 .ht-grid .ht-why[aria-expanded=true]::before { content:"▾ "; }
 .ht-grid th[aria-sort=ascending] button span::after { content:" ▲"; }
 .ht-grid th[aria-sort=descending] button span::after { content:" ▼"; }
@@ -126,8 +128,9 @@ a.ht-line:hover { background:var(--mark); } a.ht-line strong { color:var(--link)
 .ht-grid select.role-identifier { border-style:dashed; } .ht-grid select.role-insensitive { color:var(--soft); }
 .ht-grid tr.wrong .ht-why { color:var(--bad); } .ht-grid tr.col:hover td { background:var(--mark); }
 .ht-grid tr.why td { white-space:normal; height:auto; padding:4px 8px 8px 44px; color:var(--soft); }
-.ht-grid .c-pick { width:36px; text-overflow:clip; } .ht-grid .c-spark { width:88px; } .ht-grid .c-kind { width:158px; }
-.ht-grid .c-role { width:158px; } .ht-grid .c-unique { width:124px; } .ht-grid .c-loss { width:84px; }
+.ht-grid .c-pick { width:36px; text-overflow:clip; } .ht-grid .c-spark { width:84px; } .ht-grid .c-kind { width:158px; }
+.ht-grid .c-role { width:158px; } .ht-grid .c-unique { width:112px; } .ht-grid .c-loss { width:64px; }
+.ht-grid .c-hierarchy { width:150px; }
 .ht-grid th.c-unique, .ht-grid th.c-loss { text-align:right; }
 .ht-spark rect { fill:var(--before-line); }
 @media (max-width:800px) {

@@ -33,7 +33,7 @@ _MANY = 1 << 18
 
 def no_rows() -> DataError:
     """The error of a table without rows."""
-    return DataError("The table has no rows.", code="empty", hint="Check the file and its delimiter.")
+    return DataError("The table has no rows.", code="empty", hint="Check how it was read, or which filter left none.")
 
 
 def encode(

@@ -10,7 +10,7 @@ from typing import Any
 import pyarrow as pa
 
 from hushtable.arrays import FloatArray, IntArray
-from hushtable.errors import PolicyError
+from hushtable.errors import PolicyError, listed
 from hushtable.hierarchy.base import Hierarchy
 from hushtable.schema.columns import Format, Kind, Missing, Role
 from hushtable.table.coded_columns import PublishedAs
@@ -143,30 +143,39 @@ def column_errors(names: list[str], plan: TablePlan) -> Iterator[PolicyError]:
     >>> for error in column_errors(["age"], plan):
     ...     print(error)
     These columns have no role in the policy: 'age'. Assign a role: identifier, quasi, sensitive, insensitive,
-    weight, cluster or drop.
+    weight, cluster or drop. 'rest' gives all others one role.
     The policy names columns that the table does not have: 'agee'. Did you mean 'age' instead of 'agee'?
     """
     planned = [c.name for c in plan.columns]
     unassigned = [name for name in names if name not in planned]
     absent = [name for name in planned if name not in names]
-    near = {name: found[0] for name in absent if (found := difflib.get_close_matches(name, unassigned, n=1))}
+    near = {name: found for name in absent if (found := _near(name, unassigned, names))}
     if len(absent) == len(planned) and 2 * len(near) < len(planned):
         yield PolicyError(
             "The table has none of the policy's columns.",
             code="absent-columns",
-            hint=f"Is it the right table? It has: {', '.join(map(repr, names))}.",
+            hint=f"Is it the right table? It has: {listed(names)}.",
         )
         return
     if unassigned:
         yield PolicyError(
-            f"These columns have no role in the policy: {', '.join(map(repr, unassigned))}.",
+            f"These columns have no role in the policy: {listed(unassigned)}.",
             code="unassigned-columns",
-            hint="Assign a role: identifier, quasi, sensitive, insensitive, weight, cluster or drop.",
+            hint="Assign a role: identifier, quasi, sensitive, insensitive, weight, cluster or drop. 'rest' gives all "
+            "others one role.",
         )
     if absent:
         slips = [f"Did you mean {found!r} instead of {name!r}?" for name, found in near.items()]
         yield PolicyError(
-            f"The policy names columns that the table does not have: {', '.join(map(repr, absent))}.",
+            f"The policy names columns that the table does not have: {listed(absent)}.",
             code="absent-columns",
-            hint=" ".join(slips) or f"The table has: {', '.join(map(repr, names))}.",
+            hint=" ".join(slips) or f"The table has: {listed(names)}.",
         )
+
+
+def _near(name: str, unassigned: list[str], names: list[str]) -> str:
+    """Return the column that a name is a slip for; if all have a role, only one that differs in a letter or two."""
+    if unassigned:
+        return next(iter(difflib.get_close_matches(name, unassigned, n=1)), "")
+    lower = {one.lower(): one for one in names}
+    return lower.get(next(iter(difflib.get_close_matches(name.lower(), lower, n=1, cutoff=0.85)), ""), "")

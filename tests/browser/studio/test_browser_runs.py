@@ -108,6 +108,8 @@ def test_a_run_is_cancelled(page, base):
     page.get_by_text("canceled", exact=True).first.wait_for()
     page.reload()
     page.get_by_text("Runs without a release").wait_for()
+    page.get_by_role("cell", name="You stopped it").wait_for()
+    assert page.get_by_text("(empty)").count() == 0
     assert page.get_by_text("Release 1:").count() == 0
 
 
@@ -164,7 +166,7 @@ def test_a_restart_keeps_everything_and_tells_what_was_interrupted(chromium, tmp
         page.get_by_role("link", name="Embedded patients").click()
         page.get_by_text("5,000 rows, 11 columns").wait_for()
         go(page, page.url.rsplit("/", 1)[0], "run")
-        page.get_by_text("interrupted: the studio was closed").wait_for()
+        page.get_by_role("cell", name="The studio was closed").wait_for()
         page.context.close()
     finally:
         assert server.stop() == 0, "Ctrl-C is how the studio is meant to end"

@@ -17,7 +17,7 @@ from hushtable.io.atomic import atomic_write_text
 from hushtable.io.files import write_table
 from hushtable.release.companion import check_outside, load_evidence
 from hushtable.release.released import Released
-from hushtable.release.sample.sample import sample_table, silent_columns
+from hushtable.release.sample.sample import sample_table, silent_columns, vague_columns
 from hushtable.release.written import Written
 
 NOTE = "Rows are drawn from the cells of a release, class by class. One that matches a person does so by chance."
@@ -119,7 +119,10 @@ def write_sample(
     check_sample_target(target, overwrite=overwrite)
     table = sample_release(release, seed=seed, rows=rows, where=where)
     empty = silent_columns(release.table, release.plan.table, table)
-    return write_drawn(release, table, target, NOTE, {"seed": seed, "where": list(where), "empty": empty})
+    vague = {n: part for n, part in vague_columns(release.table, release.plan.table).items() if n not in empty}
+    return write_drawn(
+        release, table, target, NOTE, {"seed": seed, "where": list(where), "empty": empty, "vague": vague}
+    )
 
 
 def write_drawn(release: Released, table: pa.Table, target: Path, words: str, how: Mapping[str, Any]) -> dict[str, Any]:

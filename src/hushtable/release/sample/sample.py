@@ -34,6 +34,8 @@ from hushtable.schema.prepare import Prepared
 from hushtable.table.encode import no_rows
 from hushtable.table.plan import ColumnPlan, TablePlan
 
+_VAGUE = 0.1
+
 MOST_TIMES = 100
 """Largest size of a sample, as a multiple of the published rows."""
 
@@ -187,6 +189,20 @@ def silent_columns(table: pa.Table, plan: TablePlan, drawn: pa.Table) -> list[st
     """Return the columns of a sample that are empty because they are published as ``*`` everywhere."""
     empty = [n for n in plan.named(Role.QUASI) if drawn.column(n).null_count == drawn.num_rows]
     return [n for n in empty if ROOT in published_cells(table.column(n)).unique().to_pylist()]
+
+
+def vague_columns(table: pa.Table, plan: TablePlan) -> dict[str, float]:
+    """Return the columns of which at least a tenth is published as ``*``, with that share, the vaguest first.
+
+    Whatever is drawn for such a cell may be far from the truth, and so are the means and counts of the column.
+    """
+    found = {}
+    for name in plan.named(Role.QUASI):
+        cells = table.column(name)
+        if is_text(value_type(cells.type)):
+            stars = pc.sum(pc.equal(cells.cast(pa.large_string()), ROOT)).as_py() or 0
+            found[name] = round(stars / max(table.num_rows, 1), 4)
+    return {name: part for name, part in sorted(found.items(), key=lambda one: -one[1]) if part >= _VAGUE}
 
 
 @dataclass(frozen=True)

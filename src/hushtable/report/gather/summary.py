@@ -21,9 +21,10 @@ def summary(facts: Facts, findings: tuple[TemplateAnswer, ...]) -> Summary:
         f"columns), made from {count(place.input_rows)} records with {place.algorithm}: {place.recoding}."
     )
     if ok:
+        whose = " and which rows belong to the same person" if done.people != done.released else ""
         verdict = (
-            f"The release keeps every promise of its policy ({names}). This was recomputed from the published cells "
-            f"alone, independently of the algorithm."
+            f"The release keeps every promise of its policy ({names}). This was recomputed from the published cells"
+            f"{whose}, independently of the algorithm."
         )
     else:
         verdict = f"The release breaks its policy ({names}). It must not be published."

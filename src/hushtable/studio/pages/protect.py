@@ -23,6 +23,7 @@ from hushtable.studio.pages.widgets import (
     card,
     file_field,
     html_table,
+    in_one_line,
     note,
     once_left,
     problems,
@@ -92,6 +93,7 @@ class _Feasibility:
             self.inner.clear()
             with self.inner:
                 self._tell(over.result, over.error)
+            self.page.show_steps()
 
     def _last_check(self) -> dict[str, Any] | None:
         """Return the findings of the last check if nothing has changed since; other files of the project may have."""
@@ -111,10 +113,7 @@ class _Feasibility:
             problems(found["problems"], T.FEASIBLE_BAD)
         for caution in found.get("warnings", ()):
             note(f"{caution['where']}: {caution['message']} {caution['hint']}", "warn")
-        rows = [
-            [m["model"], ", ".join(f"{k} = {v}" for k, v in m["parameters"].items()), T.CAN_HOLD[m["feasible"]]]
-            for m in found["models"]
-        ]
+        rows = [[m["model"], in_one_line(m["parameters"]), T.CAN_HOLD[m["feasible"]]] for m in found["models"]]
         html_table(["model", "parameters", "can it hold?"], rows, caption=T.FEASIBLE)
         if found["lattice"]:
             text(T.COMBINATIONS.format(found["lattice"]), "p", "ht-soft q-mt-sm")

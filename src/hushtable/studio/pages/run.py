@@ -24,12 +24,14 @@ from hushtable.studio.pages.widgets import (
     card,
     failed,
     html_table,
+    in_one_line,
     note,
     picture,
     problems,
     sure,
     text,
     watch,
+    why_not_done,
 )
 from hushtable.studio.projects import Project, Run, runs_of
 from hushtable.studio.texts import STATES, STEPS, T
@@ -107,10 +109,7 @@ def _listed(page: Page, project: Project, ended: ui.element) -> Callable[[], Any
         lost = [j for j in ran if j.over and j.state != "done"]
         if lost:
             with card(T.NOT_RUN):
-                rows = [
-                    [STATES[j.state], (j.error or {}).get("message", ""), (j.error or {}).get("hint", "")]
-                    for j in lost[:5]
-                ]
+                rows = [[STATES[j.state], *why_not_done(j)] for j in lost[:5]]
                 html_table(["outcome", "reason", "remedy"], rows, caption=T.NOT_RUN)
 
     listed()
@@ -126,7 +125,7 @@ def _line(project: Project, run: Run, deleted: Callable[[], Any]) -> None:
         rows = [
             [
                 m["model"],
-                ", ".join(f"{k} = {v}" for k, v in m["parameters"].items()),
+                in_one_line(m["parameters"]),
                 *needed_and_achieved(m, number),
             ]
             for m in summary["models"]

@@ -15,7 +15,7 @@ from hushtable.errors import HushtableError
 from hushtable.studio.jobs import Job
 from hushtable.studio.projects import Run
 from hushtable.studio.service import Studio
-from hushtable.studio.texts import STATES, T
+from hushtable.studio.texts import STATES, STOPPED, T
 
 PAGE = 25
 """Rows per page of a table."""
@@ -103,7 +103,8 @@ def html_table(
             # what does not fit into two lines can be read where the mouse rests
             whole = f' title="{shown}"' if len(str(cell)) > _CLAMPED else ""
             number = " class=num" if i in numbers else ""
-            cells.append(f'<td{number}{style}{whole}><div class="clamp">{shown}</div></td>')
+            clamp = "clamp" if whole else "short"
+            cells.append(f'<td{number}{style}{whole}><div class="{clamp}">{shown}</div></td>')
         lines.append(f"<tr{f' class={kinds[r]}' if kinds and kinds[r] else ''}>{''.join(cells)}</tr>")
     made = ui.html(
         f'<table class="ht-table" aria-label="{html.escape(caption)}"><thead><tr>{head}</tr></thead>'
@@ -159,6 +160,23 @@ def after_showing(look: Callable[[], Awaitable[None]]) -> None:
     ui.timer(0.01, look, once=True)
 
 
+def in_one_line(parameters: Mapping[str, Any]) -> str:
+    """Return the parameters of a model in one line.
+
+    Examples
+    --------
+    >>> in_one_line({"on": ["result"], "beta": 4.0}), in_one_line({"on": ["illness", "pay"], "l": 3})
+    ('on = result, beta = 4', 'on = illness + pay, l = 3')
+    """
+
+    def shown(value: Any) -> str:
+        if isinstance(value, list | tuple):
+            return " + ".join(map(shown, value))
+        return f"{value:g}" if isinstance(value, float) else str(value)
+
+    return ", ".join(f"{name} = {shown(value)}" for name, value in parameters.items())
+
+
 def duration(seconds: float) -> str:
     """Return a duration in human-readable form.
 
@@ -170,6 +188,17 @@ def duration(seconds: float) -> str:
     if seconds < 90:
         return f"{int(seconds) + 1} s"
     return f"{int(seconds / 60) + 1} min" if seconds < 5400 else f"{seconds / 3600:.1f} h"
+
+
+def percent_done(part: float) -> str:
+    """Return the progress of a running job: not 100% before it has ended.
+
+    Examples
+    --------
+    >>> percent_done(0.5), percent_done(0.998), percent_done(1.0)
+    ('50%', '99%', '99%')
+    """
+    return f"{min(int(100 * part), 99)}%"
 
 
 def watch(studio: Studio, job: Job, over: Callable[[Job], Any], *, cancel: str = T.CANCEL) -> ui.element:
@@ -184,7 +213,7 @@ def watch(studio: Studio, job: Job, over: Callable[[Job], Any], *, cancel: str =
 
     def tell(now: Job) -> None:
         left = now.seconds_left()
-        done = f"{now.share:.0%}" if now.state == "running" and now.share > 0 else ""
+        done = percent_done(now.share) if now.state == "running" and now.share > 0 else ""
         parts = [
             STATES[now.state],
             done,
@@ -248,11 +277,18 @@ def sure(question: str, words: str, go: Callable[[], Any], otherwise: Callable[[
 
 def failed(job: Job) -> None:
     """Say how a job ended that did not succeed."""
-    error = job.error or {"message": STATES[job.state], "hint": ""}
-    with ui.element("div").classes("ht-note bad").props("role=alert"):
-        text(T.FAILED if job.state == "failed" else STATES[job.state], "strong", "")
-        if job.state == "failed":
-            text(f"{error['message']} {error.get('hint', '')}".strip(), "p", "ht-text")
+    broken = job.state == "failed"
+    title = T.FAILED if broken else STATES[job.state].capitalize()
+    with ui.element("div").classes(f"ht-note {'bad' if broken else 'warn'}").props("role=alert"):
+        text(title, "strong", "")
+        # a policy with several faults has a line for each
+        text(" ".join(why_not_done(job)).strip(), "p", "ht-text").style("white-space:pre-line")
+
+
+def why_not_done(job: Job) -> tuple[str, str]:
+    """The reason and the remedy of a job that did not succeed."""
+    error = job.error or {}
+    return STOPPED.get(job.state) or (error.get("message", ""), error.get("hint", ""))
 
 
 def job_on(studio: Studio, run: Run, kind: str, over: Callable[[], Any]) -> bool:
@@ -293,22 +329,20 @@ def file_field(label: str, address: str, accept: Sequence[str], done: Callable[[
             text(label, "span", "")
             field = ui.element("input").props(f'type=file accept="{",".join(accept)}"')
         state = text("", "div", "ht-soft").props("role=status")
+        refused = text("", "div", "ht-note bad").props("role=alert")
+        refused.set_visibility(False)
 
     def answered(event: events.GenericEventArguments) -> Any:
         said = event.args if isinstance(event.args, dict) else {}
+        refused.set_visibility(False)
         if said.get("begun"):
             state.set_text(T.UPLOADING)
             return None
         state.set_text("")
         if said.get("ok"):
             return done(str(said.get("name", "")))
-        ui.notify(
-            f"{said.get('message', T.REJECTED)} {said.get('hint', '')}".strip(),
-            type="negative",
-            multi_line=True,
-            timeout=8000,
-            close_button=True,
-        )
+        refused.set_text(f"{said.get('message', T.REJECTED)} {said.get('hint', '')}".strip())
+        refused.set_visibility(True)
         return None
 
     headers = json.dumps({"if-match": seen} if seen else {})

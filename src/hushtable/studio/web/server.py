@@ -109,6 +109,16 @@ def _listen(host: str, port: int | None) -> socket.socket:
 
 def _begin_with(studio: Studio, data: Path) -> None:
     """Create a project from a file named on the command line."""
+    if data.is_dir():
+        release = (data / "release.json").is_file()
+        raise UsageError(
+            f"{str(data)!r} is the folder of a release." if release else f"{str(data)!r} is a folder.",
+            code="folder",
+            hint="The studio starts with an original table. To look at a release, use 'hushtable report' or "
+            "'hushtable measure'."
+            if release
+            else "Give a table, or upload linked tables as a ZIP file.",
+        )
     if not data.is_file():
         raise UsageError(f"There is no file {str(data)!r}.", code="no-file", hint="Check the path.")
     project = studio.create(data.stem[:80] or data.name)

@@ -74,6 +74,9 @@ def _unpacked(packed: Path, new: Path) -> LinkedPolicy:
     """Unpack plain files into two folders, ``tables`` and ``files``; return the policy."""
     with zipfile.ZipFile(packed) as archive:
         members = {Path(entry.filename).name: entry for entry in archive.infolist() if not entry.is_dir()}
+        if "release.json" in members:
+            raise DataError("The ZIP file contains a release, which is anonymized already.", code="a-release",
+                            hint="Upload the original table.")  # fmt: skip
         if _POLICY not in members:
             raise DataError(f"The ZIP file has no {_POLICY}.", code="no-policy",
                             hint="Pack the tables together with the policy of linked tables.")  # fmt: skip

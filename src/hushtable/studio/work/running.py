@@ -27,6 +27,7 @@ from hushtable.linked.attacks import ATTACKS
 from hushtable.linked.release import open_linked
 from hushtable.policy.policy import Policy
 from hushtable.release.sample.sample import read_columns
+from hushtable.release.verify import Verification
 from hushtable.release.written import Written
 from hushtable.report.gather.columns import binned_columns, column_evidence
 from hushtable.report.gather.facts import LEAST
@@ -85,13 +86,22 @@ def verify_again(project: Project, report: Report, run: int) -> dict[str, Any]:
             models = [one.as_dict() for one in opened.evidence()]
             found = {**opened.verification.as_dict(), "models": models}
         else:
-            found = verify(kept.release / f"release.{policy.output.format}", policy).as_dict()
+            found = _verified(kept, policy).as_dict()
     except HushtableError as error:
-        # some promises can only be checked where the input is, as the run did; a file that cannot be read keeps none
+        # a file that cannot be read keeps no promise
         untold = isinstance(error, UsageError) and not isinstance(error, DataError)
         found = {"satisfied": None if untold else False, "reason": str(error)}
     kept.keep("verified", plain(found))
     return {"run": run}
+
+
+def _verified(kept: Run, policy: Policy) -> Verification:
+    try:
+        return verify(kept.release / f"release.{policy.output.format}", policy)
+    except UsageError as error:
+        if error.code != "needs-input":
+            raise
+    return open_release(kept.release, source_of(kept.project), files=kept.project.folder).verification
 
 
 def report(project: Project, report: Report, run: int, template: str = "general") -> dict[str, Any]:

@@ -18,8 +18,9 @@ def chromium() -> Iterator[Any]:
     from playwright.sync_api import sync_playwright
 
     with sync_playwright() as play:
-        # root has no user namespaces for Chromium's own sandbox
-        browser = play.chromium.launch(executable_path=program, args=[*QUIET, "--no-sandbox"])
+        # root has no user namespaces for Chromium's own sandbox; tabs of one site share a process while one is open
+        flags = [*QUIET, "--no-sandbox", "--process-per-site"]
+        browser = play.chromium.launch(executable_path=program, args=flags)
         yield browser
         browser.close()
 

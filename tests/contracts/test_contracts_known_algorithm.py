@@ -24,7 +24,7 @@ MAKING_CLASSES = [n for n, cls in algorithms.items() if cls.recoding is not Reco
 
 @pytest.mark.parametrize("name", MAKING_CLASSES)
 def test_who_knows_the_algorithm_guesses_no_better_than_promised(name):
-    found = check_known_algorithm(algorithms.build(name), seed=11, worlds=32)
+    found = check_known_algorithm(algorithms.build(name), seed=11, worlds=24)
     assert found.releases >= 8 and found.targets >= 40
 
 
@@ -69,7 +69,7 @@ def test_a_public_order_in_place_of_the_secret_one_is_found_out(name, monkeypatc
     """With the tables and the number of worlds of the test above, which the honest algorithm passes."""
     monkeypatch.setattr(Problem, "secret_order", property(lambda problem: problem.table.canonical_order))
     with pytest.raises(AssertionError, match=f"who knows {name} (guesses|knows which|and one person's value learns)"):
-        check_known_algorithm(algorithms.build(name), seed=11, worlds=32)
+        check_known_algorithm(algorithms.build(name), seed=11, worlds=24)
 
 
 SPLITTING = [*map(algorithms.build, ("mdav", "cbfs", "v-mdav", "k-first", "mst", "mu-approx", "optimal-univariate")),

@@ -55,7 +55,7 @@ VARIANTS = [
 def test_the_contract(algorithm, model):
     """One table for each pair; no two models have the same, so every algorithm gets as many as there are models."""
     number = TABLES * list(models).index(model) + list(algorithms).index(algorithm) % TABLES
-    done = check_pair(models[model], algorithms[algorithm], tables=1, seed=7 * number + 3)
+    done = check_pair(models[model], algorithms[algorithm], tables=1, seed=7 * number)
     assert sum(done[a.value] for a in Answer) + done["brute force"] > 0
 
 

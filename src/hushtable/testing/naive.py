@@ -86,9 +86,9 @@ class _Recount:
     def owners(self, table: pa.Table, first: int) -> list[_Cells | None]:
         """The class of each row of a population or background table; None if no published class covers it.
 
-        If cells overlap, they do not decide, and the partition's choice is used if it covers the row. People of a
-        suppressed group may be covered by the region of another one: they need not count for models that survive added
-        people.
+        If cells overlap or are midpoints, they do not decide, and the partition's choice is used if it covers the row:
+        people outside the range of a midpoint need not count. Nor do people of a suppressed group whom the region of
+        another one covers, for models that survive added people.
         """
         owners: list[_Cells | None] = []
         if any(published_in(c, self.plan.algorithm.recoding).own_records for c in self.encoded.quasi):
@@ -103,7 +103,7 @@ class _Recount:
                 chosen = tuple(column[group].as_py() for column in self.release.recoded.published)
                 require(self.covers(chosen, record), "a population row lies in a class whose cells do not cover it")
             left_out = chosen not in self.classes and not self.plan.model().minds_cover
-            if len(fitting) > 1 or left_out:
+            if len(fitting) > 1 or left_out or None in self.cover.values():
                 owners.append(chosen if chosen in self.classes else None)
             else:
                 owners.append(fitting[0] if fitting else None)

@@ -54,7 +54,7 @@ papers: $(VENV)/.installed-dev
 
 test: $(VENV)/.installed-dev lint
 	@$(BIN)/python -m hushtable.datasets.fetch || echo "Tests that need Adult will be skipped."
-	$(BIN)/python -m pytest -n 4 --dist worksteal
+	$(BIN)/python -m pytest -n 3 --dist worksteal
 
 quick: $(VENV)/.installed-dev
 	$(BIN)/ruff check

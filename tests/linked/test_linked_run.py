@@ -103,7 +103,7 @@ def test_keys_are_fresh_and_lead_to_the_same_people():
 
 @pytest.mark.parametrize(
     "change",
-    [{"missing_values": ["33"]}, {"crowd": 9}, {"seed": 1}, {"suppression": 0.4}, "remark", "ages", "reasons"],
+    [{"missing_values": ["33"]}, {"crowd": 9}, {"suppression": 0.4}, "remark", "ages", "reasons"],
 )
 def test_no_two_releases_can_be_joined(change, tmp_path):
     """The classes of both would be intersected, person by person, by equal keys or fresh pseudonyms."""

@@ -170,7 +170,9 @@ def test_the_same_secret_gives_the_same_bytes_in_any_order(monkeypatch, tmp_path
     release = ht.anonymize(table, chosen)
     order = np.random.default_rng(1).permutation(table.num_rows)
     assert ht.anonymize(table.take(pa.array(order)), chosen).table == release.table
-    assert ht.anonymize(table, chosen.changed(seed=6)).table != release.table
+    # draws under many seeds could be averaged
+    assert ht.anonymize(table, chosen.changed(seed=6)).table == release.table
+    assert ht.anonymize(table, chosen.changed(suppression=0.01)).table != release.table
     monkeypatch.setenv(SECRET, str(tmp_path / "another"))
     assert ht.anonymize(table, chosen).table != release.table
 

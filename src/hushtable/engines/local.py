@@ -48,7 +48,7 @@ def problem_from(encoded: EncodedTable, plan: Plan, progress: Progress | None = 
         suppression=plan.suppression,
         seed=plan.seed,
         progress=progress or quietly,
-        policy=policy_digest(plan.document, plan.seed),
+        policy=policy_digest(plan.document),
         tossed=plan.coins,
     )
 

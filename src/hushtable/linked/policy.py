@@ -118,6 +118,7 @@ class LinkedPolicy(WrittenPolicy):
     missing : {"own_category", "error"}
     missing_values : list of str
     seed : int
+        Of what attacks draw. It changes no release.
     output : mapping
 
     Raises

@@ -224,7 +224,7 @@ def _coins(links: Links) -> Coins:
         codes = [_ranks(table[column], digest) for column in table.column_names]
         total = int(hash_rows(codes, table.num_rows).view(np.uint64).sum(dtype=np.uint64))
         digest.update(repr((name, table.column_names, total)).encode())
-    return Coins.of_release(digest.digest(), policy_digest(links.policy.document(), links.policy.seed))
+    return Coins.of_release(digest.digest(), policy_digest(links.policy.document()))
 
 
 def _lots(links: Links, coins: Coins, names: Sequence[str]) -> dict[str, IntArray]:

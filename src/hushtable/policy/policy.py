@@ -174,6 +174,7 @@ class Policy(WrittenPolicy):
     cells : str or mapping
         How generalized values are published.
     seed : int
+        Of what measures and attacks draw. It changes no release.
     entity : str, optional
         The column that identifies each row's person, to count people instead of rows.
     population : path or DataFrame, optional
@@ -248,7 +249,7 @@ class Policy(WrittenPolicy):
     cells: Any = DEFAULT_FORM
     """how generalized values are published"""
     seed: Annotated[int, Field(ge=0, lt=2**64, strict=True)] = 0
-    """the seed of all random numbers"""
+    """the seed of what measures and attacks draw; it changes no release"""
     entity: str | None = None
     """column that identifies each row's person, to count people instead of rows"""
     population: str | None = None

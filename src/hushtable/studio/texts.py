@@ -183,7 +183,7 @@ class T:
     MISSING = "Meaning of an empty cell"
     CELLS = "Notation of generalized values"
     SEED = "Seed"
-    SEED_HINT = "The same table, policy and seed give the same bytes."
+    SEED_HINT = "For what measures and attacks draw; it does not change the release."
     ENTITY = "Column that identifies each row's person"
     ENTITY_HINT = "If a person has several rows, people are counted instead of rows."
     ENTITY_NONE = "every row is a different person"

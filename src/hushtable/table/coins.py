@@ -106,28 +106,28 @@ class Coins:
 
 
 _GROUPING = ("quasi", "sensitive")
-_IRRELEVANT = {"engine", "output", "publish", "missing_values"}
-"""Settings of a policy that change no group."""
+_IRRELEVANT = {"engine", "output", "publish", "missing_values", "seed"}
+"""Settings of a policy that change no group; with the seed, anybody could draw again and average."""
 
 
-def policy_digest(document: Mapping[str, Any], seed: int) -> bytes:
+def policy_digest(document: Mapping[str, Any]) -> bytes:
     """Return a digest of the settings of a policy that affect groups, given as data.
 
-    If the same people are published twice, for example under policies that differ only in the name of the output, the
-    same coins give the same groups, so the second release reveals nothing new.
+    If the same people are published twice, for example under policies that differ only in the seed or the name of the
+    output, the same coins give the same groups, so the second release reveals nothing new.
 
     Examples
     --------
-    >>> policy_digest({"k": 2, "output": "a"}, 0) == policy_digest({"k": 2, "output": "b"}, 0)
+    >>> policy_digest({"k": 2, "seed": 0}) == policy_digest({"k": 2, "seed": 1})
     True
-    >>> policy_digest({"k": 2}, 0) == policy_digest({"k": 3}, 0)
+    >>> policy_digest({"k": 2}) == policy_digest({"k": 3})
     False
     """
     relevant = {name: value for name, value in document.items() if name not in _IRRELEVANT}
     if isinstance(columns := relevant.get("columns"), Mapping):
         grouped = {n: c for n, c in columns.items() if not isinstance(c, Mapping) or c.get("role") in _GROUPING}
         relevant["columns"] = grouped
-    text = json.dumps([relevant, seed], sort_keys=True, ensure_ascii=True, default=str)
+    text = json.dumps(relevant, sort_keys=True, ensure_ascii=True, default=str)
     return hashlib.sha256(text.encode()).digest()
 
 

@@ -1,7 +1,7 @@
 """Midpoints: in a numeric column, a class publishes the middle of its range as a number.
 
-A midpoint excludes nobody. For measures, it counts as its range. Columns of other kinds are published as ranges and
-sets.
+A midpoint does not show its range. For measures, and for models that count a population, it counts as its range, which
+is never more people than an adversary has to consider. Columns of other kinds are published as ranges and sets.
 """
 
 from __future__ import annotations

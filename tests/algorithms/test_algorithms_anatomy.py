@@ -244,3 +244,11 @@ def test_a_forged_table_is_found():
     forged = release.table.set_column(2, "disease", pa.array(["d0"] * release.table.num_rows))
     with pytest.raises(VerificationError):
         replace(release, published=forged).verify()
+
+
+def test_another_seed_gives_the_same_groups():
+    """Anybody may choose a seed, and whoever has two different draws intersects a person's groups."""
+    release = ht.anonymize(people(), policy(ProbabilisticL(l=2, on="disease")))
+    other = ht.anonymize(people(), policy(ProbabilisticL(l=2, on="disease"), seed=1))
+    assert other.table == release.table
+    assert ht.anonymize(people(), policy(ProbabilisticL(l=2, on="disease"), suppression=0.1)).table != release.table

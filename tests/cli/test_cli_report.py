@@ -50,7 +50,7 @@ def test_an_earlier_report_is_kept_unless_told(call, release, people, tmp_path):
     ("words", "said"),
     [
         (["--template", "genral"], "Did you mean 'general'?"),
-        (["--threshold", "2"], "less than or equal to 1"),
+        (["--threshold", "2"], "It must be at most 1"),
         (["--only", "linkeage"], "Did you mean 'linkage'?"),
         (["--only", "linkage", "--no-attacks"], "Leave one of them out"),
         (["--output", "evidence.json"], "is an HTML file"),

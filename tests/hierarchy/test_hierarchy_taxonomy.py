@@ -81,7 +81,7 @@ def test_uncovered_values_are_counted_not_shown():
         code(Taxonomy(rows=(("a", "x"),)), ["a", "hidden", "buried"], counts=[1, 3, 4])
     assert caught.value.code == "uncovered"
     assert "hidden" not in str(caught.value)
-    assert "Add a row" in caught.value.hint
+    assert "Add them to the hierarchy" in caught.value.hint
 
 
 def test_a_root_is_added_only_where_it_lacks():

@@ -106,9 +106,20 @@ def try_it(page: Any) -> str:
 
 
 def choose(page: Any, label: str, option: str) -> None:
-    """Choose an option of a select, as the mouse does."""
-    page.get_by_label(label, exact=True).first.click()
-    page.get_by_role("option", name=option).first.click()
+    """Choose an option of a select, as the mouse does; again if the page was drawn anew, which closes its menu."""
+    from playwright.sync_api import TimeoutError as TookTooLong
+
+    wanted = page.get_by_role("option", name=option).first
+    for _ in range(3):
+        page.get_by_label(label, exact=True).first.click()
+        try:
+            wanted.click(timeout=10_000)
+        except TookTooLong:
+            if page.get_by_role("listbox").count():
+                break
+        else:
+            return
+    wanted.click()
 
 
 def put(field: Any, text: str) -> None:

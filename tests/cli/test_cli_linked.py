@@ -111,7 +111,11 @@ def test_ledger(call, release, tmp_path, linked):
     book = tmp_path / "ledger"
     assert call("ledger", "add", folder, "--data", data, "--ledger", book).code == 0
     assert "already in the ledger" in call("ledger", "check", folder, "--data", data, "--ledger", book).words
-    assert call("run", linked[0], "--data", data, "--output", tmp_path / "two", "--seed", 5).code == 0
+    assert call("run", linked[0], "--data", data, "--output", tmp_path / "same", "--seed", 5).code == 0
+    answer = call("ledger", "check", tmp_path / "same", "--data", data, "--ledger", book)
+    assert (answer.code, "already in the ledger" in answer.words) == (0, True)
+    linked[0].write_text(POLICY.replace("crowd: 6", "crowd: 4"))
+    assert call("run", linked[0], "--data", data, "--output", tmp_path / "two").code == 0
     answer = call("ledger", "check", tmp_path / "two", "--data", data, "--ledger", book)
     assert (answer.code, "cannot be checked in combination with earlier releases" in answer.words) == (1, True)
     answer = call("ledger", "add", tmp_path / "two", "--data", data)

@@ -59,8 +59,12 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 def pytest_collection_finish() -> None:
-    """Turn garbage collection on again, except for what was imported and collected."""
+    """Turn garbage collection on again, except for what was imported and collected, and less often than usual.
+
+    Tests make many small objects that live as long as they do: collecting them all the time costs 5% of the time.
+    """
     gc.freeze()
+    gc.set_threshold(50_000, 20, 100)
     gc.enable()
 
 

@@ -203,8 +203,11 @@ def test_counterfeits_take_part(tmp_path, monkeypatch):
 
     book.add(ht.anonymize(hospital("ABCDEFGH", "abcabcab"), first_of(policy)))
     right = 0
-    for secret in range(3):
-        monkeypatch.setenv(SECRET, str(tmp_path / f"secret-{secret}"))
+    for number in range(3):
+        secret = tmp_path / f"secret-{number}"
+        secret.touch(mode=0o600)
+        secret.write_bytes(bytes([number] * 32))
+        monkeypatch.setenv(SECRET, str(secret))
         second = ht.anonymize(hospital("ACEGXY", "acbaab"), policy)
         result = second.attack("known-algorithm", worlds=120)
         assert result.targets == 6 and result.counts["worlds that give the same release"] > 20

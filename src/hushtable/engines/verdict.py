@@ -155,14 +155,14 @@ class Verdict:
         }[self.grade]
         n = self.numbers
         kept = f"It keeps {share(1 - n.ncp)} of the detail of its quasi-identifiers"
-        counts = f"alf of the counts taken from it are off by more than {share(n.query_error)}."
+        counts = f"half of the counts taken from it are off by more than {share(n.query_error)}."
         if math.isnan(n.query_error):
             yield f"{kept}."
         elif any(self.grade == grade and n.ncp < ncp for grade, ncp, _ in _GRADES):
             # the counts alone decided the grade
-            yield f"{kept}, but h{counts}"
+            yield f"{kept}, but {counts}"
         else:
-            yield f"{kept}. H{counts}"
+            yield f"{kept}. {counts.capitalize()}"
         if not math.isnan(n.pair_error):
             yield f"Counts of pairs of columns differ by {share(n.pair_error)} on average."
         if self.suppressed:

@@ -198,9 +198,10 @@ def vague_columns(table: pa.Table, plan: TablePlan) -> dict[str, float]:
     """
     found = {}
     for name in plan.named(Role.QUASI):
-        cells = table.column(name)
-        if is_text(value_type(cells.type)):
-            stars = pc.sum(pc.equal(cells.cast(pa.large_string()), ROOT)).as_py() or 0
+        cells = encode(table.column(name))
+        if is_text(cells.dictionary.type):
+            star = pc.index(cells.dictionary.cast(pa.large_string()), pa.scalar(ROOT, pa.large_string())).as_py()
+            stars = pc.sum(pc.equal(cells.indices, star)).as_py() or 0
             found[name] = round(stars / max(table.num_rows, 1), 4)
     return {name: part for name, part in sorted(found.items(), key=lambda one: -one[1]) if part >= _VAGUE}
 
